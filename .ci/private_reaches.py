@@ -4,7 +4,7 @@
     python .ci/private_reaches.py 5 --kernels   # kernels with more than ten positional parameters: fails above 5
 
 A private reach is `x._name` where x is not `self`, `cls`, `super()` or a class of the module, and the module itself defines no `_name`: not
-on self or cls, nor as a class variable, slot, method, function or variable. An import of a `_name` from another module is one too. The
+on self or cls, nor as a class variable, input, method, function or variable. An import of a `_name` from another module is one too. The
 methods that every NamedTuple has, `_replace` and the like, are public. `--list` says where each is.
 """
 
@@ -38,7 +38,7 @@ def is_private(name: str) -> bool:
 
 
 def defined(tree: ast.Module) -> set[str]:
-    """Every name that a module gives to something of its own: functions, classes, variables, attributes of self or cls, slots."""
+    """Every name that a module gives to something of its own: functions, classes, variables, attributes of self or cls, inputs."""
     names = set()
     for node in ast.walk(tree):
         match node:
@@ -48,8 +48,12 @@ def defined(tree: ast.Module) -> set[str]:
                 names.add(name)
             case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name, ctx=ast.Store()):
                 names.add(name)
-            case ast.Assign(targets=[ast.Name(id="__slots__")], value=ast.Tuple(elts=slots) | ast.List(elts=slots)):
-                names |= {slot.value for slot in slots if isinstance(slot, ast.Constant) and isinstance(slot.value, str)}
+            case ast.Assign(targets=[ast.Name(id="__slots__")], value=ast.Tuple(elts=inputs) | ast.List(elts=inputs)):
+                names |= {
+                    raw_input.value
+                    for raw_input in inputs
+                    if isinstance(raw_input, ast.Constant) and isinstance(raw_input.value, str)
+                }
     return names
 
 

@@ -250,7 +250,7 @@ def repeated_classes(sources: Sources) -> dict[str, list[str]]:
 
 
 def defined_attributes(tree: ast.Module) -> set[str]:
-    """The attributes that a file defines: assigned on self or cls, or assigned, annotated, defined or listed as slots in a class body."""
+    """The attributes that a file defines: assigned on self or cls, or assigned, annotated, defined or listed as inputs in a class body."""
     names: set[str] = set()
     read_first = {id(node.target) for node in ast.walk(tree) if isinstance(node, ast.AugAssign)}
     for node in ast.walk(tree):
@@ -338,11 +338,11 @@ def own_classes(kind: type, root: str) -> list[type]:
 
 
 def attributes(thing: Any, root: str) -> list[str]:
-    """The names in an object's `__dict__` and the slots of its own classes."""
+    """The names in an object's `__dict__` and the inputs of its own classes."""
     names = set(getattr(thing, "__dict__", ()))
     for kind in own_classes(type(thing), root):
-        slots = vars(kind).get("__slots__", ())
-        names |= {slots} if isinstance(slots, str) else set(slots)
+        inputs = vars(kind).get("__slots__", ())
+        names |= {inputs} if isinstance(inputs, str) else set(inputs)
     return sorted(names - {"__dict__", "__weakref__"})
 
 

@@ -76,8 +76,8 @@ def run(rows: int) -> dict[str, float]:
         rng = np.random.default_rng(number)
         x, arm = rng.random((size, FEATURES)), rng.integers(0, len(ARMS), size)
         reward = (rng.random(size) < 0.1 + 0.3 * (arm == (x[:, 0] * len(ARMS)).astype(int))).astype(np.float64)
-        chances = np.full(size, 1 / len(ARMS))
-        return hsb.logs.Batch.of(contexts=x, arm=arm, reward=reward, propensity=chances, arms=ARMS)
+        probabilities = np.full(size, 1 / len(ARMS))
+        return hsb.logs.Batch.of(contexts=x, arm=arm, reward=reward, propensity=probabilities, arms=ARMS)
 
     def first(x: Any) -> Any:
         return x[:, :1]

@@ -24,7 +24,7 @@ class Visitors(NamedTuple):
     """Columns by name, and how probable a click is on each banner."""
 
     table: dict[str, Any]
-    chances: np.ndarray
+    probabilities: np.ndarray
 
 
 class World:
@@ -60,7 +60,7 @@ class World:
         logits = logits + np.outer(a, self.slopes[0]) + np.outer(s, self.slopes[1]) + np.outer(score, self.slopes[2])
         logits = logits + np.outer(np.sin(turn), self.day[0]) + np.outer(np.cos(turn), self.day[1])
         logits = logits + np.outer(a * a - 1.0, self.bend) + np.outer(member & (score > 0.5), self.pair)
-        chances = 1.0 / (1.0 + np.exp(-logits))
+        probabilities = 1.0 / (1.0 + np.exp(-logits))
         belief = np.stack([np.ones(rows), member, device == 0, score], axis=1) @ self.belief
         odds = np.exp(belief - belief.max(axis=1, keepdims=True))
         p = LEAST + (1.0 - len(BANNERS) * LEAST) * odds / odds.sum(axis=1, keepdims=True)
@@ -89,9 +89,9 @@ class World:
             **{name: values.tolist() for name, values in list(numbers.items())[:3]},
             "shown": np.array(BANNERS)[shown].tolist(),
             "p": p[each, shown].tolist(),
-            "click": (rng.random(rows) < chances[each, shown]).astype(int).tolist(),
+            "click": (rng.random(rows) < probabilities[each, shown]).astype(int).tolist(),
         }
-        return Visitors(table, chances)
+        return Visitors(table, probabilities)
 
 
 def _with_gaps(values: np.ndarray, gone: np.ndarray) -> list[Any]:

@@ -38,7 +38,7 @@ class Case(NamedTuple):
 
 
 def expected(level: float, x: Floats) -> Floats:
-    """(n, 5): the chance of a reward; `level` on average over the square."""
+    """(n, 5): the probability of a reward; `level` on average over the square."""
     waves = np.sin(2 * np.pi * x[:, :1] + PHASES) * np.cos(np.pi * x[:, 1:] + PHASES / 2)
     return level * (1.0 + 0.85 * waves)
 
@@ -83,8 +83,8 @@ def worth(policy: hsb.Policy, level: float) -> float:
     """The truth, by a grid."""
     side = (np.arange(GRID) + 0.5) / GRID
     x = np.array([(a, b) for a in side for b in side])
-    chances = np.array([policy.probabilities(at) for at in x])
-    return float((chances * expected(level, x)).sum(axis=1).mean())
+    probabilities = np.array([policy.probabilities(at) for at in x])
+    return float((probabilities * expected(level, x)).sum(axis=1).mean())
 
 
 def adaptive(make: Callable[[int, int], hsb.Policy], rows: int, seed: int) -> Batch:

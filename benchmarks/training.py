@@ -3,7 +3,7 @@
     python benchmarks/training.py --seeds 10
 
 Each seed is another world: 25,000 logged rows to learn from, and 25,000 further visitors that decisions are made for. Nothing is learned on
-the way. scikit-learn's models play the arm that they foretell most clicks for; the best of them in hindsight is the bar.
+the way. scikit-learn's models play the arm that they predict most clicks for; the best of them in hindsight is the bar.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def ours(train: Visitors, test: Visitors, names: list[str], *, fit: bool) -> flo
     hsb.learn_from(policy, _log(train, names), fit=fit)
     log = _log(test, names)
     found = [distributions(policy, batch, own_contexts(policy, batch))[0] for batch in read_for(log, [policy])]
-    chances = np.concatenate(found)[:, [log.arms.index(banner) for banner in BANNERS]]
-    return float((chances * test.chances).sum(axis=1).mean())
+    probabilities = np.concatenate(found)[:, [log.arms.index(banner) for banner in BANNERS]]
+    return float((probabilities * test.probabilities).sum(axis=1).mean())
 
 
 def theirs(train: Visitors, test: Visitors, names: list[str]) -> dict[str, float]:
@@ -60,7 +60,7 @@ def theirs(train: Visitors, test: Visitors, names: list[str]) -> dict[str, float
         for m in range(len(BANNERS)):
             model = LogisticRegression(C=strength, max_iter=500).fit(A[shown == m], click[shown == m])
             columns.append(model.predict_proba(B)[:, 1])
-        found[f"logistic regression per arm, C={strength:g}"] = test.chances[each, np.argmax(columns, axis=0)].mean()
+        found[f"logistic regression per arm, C={strength:g}"] = test.probabilities[each, np.argmax(columns, axis=0)].mean()
 
     codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, min_frequency=SELDOM, encoded_missing_value=-1)
     encoder = make_column_transformer((codes, words), remainder="passthrough")
@@ -70,7 +70,7 @@ def theirs(train: Visitors, test: Visitors, names: list[str]) -> dict[str, float
             max_iter=rounds, learning_rate=0.05, max_leaf_nodes=15, categorical_features=[A.shape[1]], random_state=0
         ).fit(np.column_stack([A, shown]), click)
         columns = [boosted.predict_proba(np.column_stack([B, np.full(len(B), m)]))[:, 1] for m in range(len(BANNERS))]
-        found[f"boosted trees on (x, arm), {rounds} rounds"] = test.chances[each, np.argmax(columns, axis=0)].mean()
+        found[f"boosted trees on (x, arm), {rounds} rounds"] = test.probabilities[each, np.argmax(columns, axis=0)].mean()
     return {name: float(value) for name, value in found.items()}
 
 
@@ -79,9 +79,9 @@ def run(seed: int) -> dict[tuple[str, str], float]:
     world = World(seed)
     train, test = world.visitors(ROWS, 2 * seed), world.visitors(ROWS, 2 * seed + 1)
     found: dict[tuple[str, str], float] = {
-        ("none", "best possible"): test.chances.max(axis=1).mean(),
-        ("none", "uniform"): test.chances.mean(),
-        ("none", "best single arm"): test.chances.mean(axis=0).max(),
+        ("none", "best possible"): test.probabilities.max(axis=1).mean(),
+        ("none", "uniform"): test.probabilities.mean(),
+        ("none", "best single arm"): test.probabilities.mean(axis=0).max(),
     }
     everything = sorted(name for name in train.table if name not in COLUMNS.values())
     for label, names in (("nine", SENSIBLE), ("twenty", everything)):

@@ -47,8 +47,8 @@ class Yardstick:
 
     def result(self) -> tuple[np.ndarray, Floats]:
         """Arms and propensities of the last run."""
-        arms, chances = np.fromfile(self.out).reshape(2, self.rounds)
-        return arms.astype(np.int64), chances
+        arms, probabilities = np.fromfile(self.out).reshape(2, self.rounds)
+        return arms.astype(np.int64), probabilities
 
 
 def compiler() -> str | None:
@@ -70,9 +70,9 @@ def check(run: hsb.Run, yardstick: Yardstick, world: Sample) -> str:
 
     Both are driven by the same uniforms, so they part only where rounding pushes a uniform over a boundary between two arms.
     """
-    arms, chances = yardstick.result()
+    arms, probabilities = yardstick.result()
     first = min(FIRST, len(run))
-    worst = float(np.abs(run.propensities[:first] - chances[:first]).max())
+    worst = float(np.abs(run.propensities[:first] - probabilities[:first]).max())
     if not np.array_equal(run.arms[:first], arms[:first]) or not worst <= AGREE:
         raise Disagreement(
             f"first {first} rounds: arms differ, or propensities by {worst:.2e}; at most {AGREE:.0e} is allowed."

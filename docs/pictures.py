@@ -84,9 +84,9 @@ def draw_learned(ax: Any, policy: hsb.Policy) -> None:
     for row, (device, member) in enumerate(kinds):
         for hour in range(24):
             visitor = {"country": "GB", "age": 35, "device": device, "hour": hour, "is_member": member, "spend": 20}
-            chances = policy.probabilities(visitor)
-            sure = 0.35 + 0.65 * chances.max()
-            image[row, hour] = 1 - sure * (1 - colours[chances.argmax()])
+            probabilities = policy.probabilities(visitor)
+            sure = 0.35 + 0.65 * probabilities.max()
+            image[row, hour] = 1 - sure * (1 - colours[probabilities.argmax()])
     ax.imshow(image, origin="lower", extent=(0, 24, -0.5, len(kinds) - 0.5), aspect="auto", interpolation="nearest")
     for row in range(1, len(kinds)):
         ax.axhline(row - 0.5, color=PAPER, linewidth=4 if row == 3 else 1.5)

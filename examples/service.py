@@ -23,10 +23,10 @@ ARMS = ["long", "short", "none"]
 
 
 class Learning:
-    """The one process that learns. Saves after so many lessons or seconds, whichever comes first."""
+    """The one process that learns. Saves after so many updates or seconds, whichever comes first."""
 
-    def __init__(self, policy: hsb.Policy, path: Path, *, lessons: int = 100, seconds: float = 1.0) -> None:
-        self.policy, self.path, self.lessons, self.seconds = policy, path, lessons, seconds
+    def __init__(self, policy: hsb.Policy, path: Path, *, updates: int = 100, seconds: float = 1.0) -> None:
+        self.policy, self.path, self.updates, self.seconds = policy, path, updates, seconds
         self.refused = self.waiting = 0
         self.save()
 
@@ -37,7 +37,7 @@ class Learning:
             self.waiting += 1
         except hsb.InputError:  # delivered twice, or damaged: nothing has changed
             self.refused += 1
-        if self.waiting >= self.lessons or time.monotonic() - self.saved >= self.seconds:
+        if self.waiting >= self.updates or time.monotonic() - self.saved >= self.seconds:
             self.save()
 
     def save(self) -> None:
@@ -46,7 +46,7 @@ class Learning:
         self.waiting, self.saved = 0, time.monotonic()
 
 
-def work(path: Path, lessons: Any, decisions: int, report: Any) -> None:
+def work(path: Path, updates: Any, decisions: int, report: Any) -> None:
     """A worker that serves a toy world, and whose queue delivers everything twice."""
     deciding, rewards = hsb.Following(path, every=0.05), []
     arms = []
@@ -55,7 +55,7 @@ def work(path: Path, lessons: Any, decisions: int, report: Any) -> None:
         decision = deciding.decide(context)
         reward = float(decision.arm == ARMS[int(3 * context)])
         for _ in range(2):
-            lessons.put((decision.to_dict(), reward))
+            updates.put((decision.to_dict(), reward))
         rewards.append(reward)
         arms.append(decision.arm)
         time.sleep(0.001)
@@ -65,23 +65,23 @@ def work(path: Path, lessons: Any, decisions: int, report: Any) -> None:
 def serve(path: Path, *, workers: int = 3, decisions: int = 500) -> tuple[Learning, list[dict[str, Any]]]:
     """Workers, and this process as the one that learns; what each worker saw."""
     how = multiprocessing.get_context("fork" if hasattr(os, "fork") else "spawn")
-    lessons, report = how.Queue(), how.Queue()
+    updates, report = how.Queue(), how.Queue()
     learning = Learning(hsb.HSB(hsb.BinaryTree(depth=6), arms=ARMS, seed=0), path)
     twin = hsb.load(path)
     twin.learn(twin.decide(0.5), reward=1.0)  # loads the compiled code once, before the fork, for all
-    running = [how.Process(target=work, args=(path, lessons, decisions, report)) for _ in range(workers)]
+    running = [how.Process(target=work, args=(path, updates, decisions, report)) for _ in range(workers)]
     for each in running:
         each.start()
     seen = []
-    while len(seen) < workers or not lessons.empty():
+    while len(seen) < workers or not updates.empty():
         with contextlib.suppress(queue.Empty):
-            learning.learn(*lessons.get(timeout=0.1))
+            learning.learn(*updates.get(timeout=0.1))
         while not report.empty():
             seen.append(report.get())
     for each in running:
         each.join()
     while learning.policy.rounds + learning.refused < 2 * workers * decisions:  # what is still in the pipe
-        learning.learn(*lessons.get(timeout=5))
+        learning.learn(*updates.get(timeout=5))
     learning.save()
     return learning, seen
 
@@ -93,7 +93,7 @@ def main() -> int:
     early = sum(sum(each["rewards"][:100]) for each in seen) / (100 * len(seen))
     late = sum(sum(each["rewards"][-100:]) for each in seen) / (100 * len(seen))
     print(
-        f"{learning.policy.rounds} lessons learned, {learning.refused} delivered twice; loads: {[each['loads'] for each in seen]}"
+        f"{learning.policy.rounds} updates learned, {learning.refused} delivered twice; loads: {[each['loads'] for each in seen]}"
     )
     print(f"average reward: {early:.2f} in the first 100 decisions of each worker, {late:.2f} in the last 100")
     return 0

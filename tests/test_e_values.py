@@ -12,7 +12,7 @@ from hsb.policy.feedback import ArmFeedback
 
 
 def drawn(rounds, seed, came, *, shift=1.0):
-    """A logger of two arms whose probabilities follow the time, down to .03; `came(t, arm)` is the chance of feedback, t in [0, 1)."""
+    """A logger of two arms whose probabilities follow the time, down to .03; `came(t, arm)` is the probability of feedback, t in [0, 1)."""
     rng = np.random.default_rng(seed)
     t = np.arange(rounds) / rounds
     p = np.clip(0.5 + 0.47 * np.sin(6.0 * t + rng.normal(0.0, 0.3, rounds)), 0.03, 0.97)
@@ -91,13 +91,13 @@ def test_what_is_asked_quickly_is_what_the_e_value_says(share):
     assert above > 40 or share == 0.5
 
 
-def test_arms_that_were_all_offered_are_the_same_said_or_not():
+def test_arms_that_were_all_available_are_the_same_said_or_not():
     said, unsaid, rng = ArmFeedback(), ArmFeedback(), np.random.default_rng(4)
     for t in range(1024):
         decision = hsb.Decision(context=None, arm=int(rng.integers(3)), propensity=1 / 3)
         said.learned(decision, np.ones(3, dtype=np.uint8), int(decision.arm), True, [0, 1, 2])
         unsaid.learned(decision, None if t % 300 else np.ones(3, dtype=np.uint8), int(decision.arm), True, [0, 1, 2])
-    for name in ("decisions", "answered", "offered", "sums"):
+    for name in ("decisions", "answered", "available", "sums"):
         assert np.array_equal(getattr(said._evidence, name), getattr(unsaid._evidence, name))
 
 
@@ -120,15 +120,15 @@ def test_the_default_that_learns_what_comes_back():
     assert evidence.log_e_value() > math.log(1000.0) > math.log(20.0) > evidence.log_honesty()
 
 
-def test_arms_come_and_are_not_always_offered():
+def test_arms_come_and_are_not_always_available():
     evidence, rng = FeedbackEvidence(2), np.random.default_rng(1)
-    offered = np.column_stack([np.ones(800, dtype=bool), rng.random(800) < 0.5])
-    arm = np.where(offered[:, 1], rng.integers(2, size=800), 0)
-    evidence.add(arm, np.where(offered[:, 1], 0.5, 1.0), rng.random(800) < 0.6, offered)
+    available = np.column_stack([np.ones(800, dtype=bool), rng.random(800) < 0.5])
+    arm = np.where(available[:, 1], rng.integers(2, size=800), 0)
+    evidence.add(arm, np.where(available[:, 1], 0.5, 1.0), rng.random(800) < 0.6, available)
     before = evidence.log_e_value()
     evidence.widen(4)
     assert evidence.log_e_value() == pytest.approx(before) and before < math.log(20.0)
-    assert np.isnan(evidence.shares()[2:]).all() and evidence.offered[:, 1].sum() == offered[:, 1].sum()
+    assert np.isnan(evidence.shares()[2:]).all() and evidence.available[:, 1].sum() == available[:, 1].sum()
     evidence.add(rng.integers(4, size=400), np.full(400, 0.25), np.ones(400, dtype=bool))
     assert evidence.decisions.sum() == 1200 and evidence.log_e_value() < math.log(20.0)
 

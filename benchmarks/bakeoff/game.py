@@ -19,7 +19,7 @@ from peers.play import Tabled, play, play_prepared
 
 from .tables import Table, order
 
-PATIENCE = 2.0  # seconds of a pass after which its end is foretold
+PATIENCE = 2.0  # seconds of a pass after which its end is predicted
 LOOK = 16  # rounds between two looks at the clock
 Bits = NDArray[np.bool_]
 _warm: set[str] = set()
@@ -39,7 +39,7 @@ class Pass(Tabled):
         self._begin, self._seconds, self._steady = time.perf_counter(), seconds, False
 
     def begin(self, *, steady: bool) -> None:
-        """The clock starts. Steady: every round is like the others, so that after some of them the end is foretold."""
+        """The clock starts. Steady: every round is like the others, so that after some of them the end is predicted."""
         self._begin, self._steady = time.perf_counter(), steady
 
     def loss(self, t: int, arm: int) -> float:
@@ -53,8 +53,8 @@ class Pass(Tabled):
 
     def _look(self, played: int) -> None:
         took = time.perf_counter() - self._begin
-        foretold = self._steady and took > PATIENCE and took / played * len(self.seen) > 2 * self._seconds
-        if took > self._seconds or foretold:
+        predicted = self._steady and took > PATIENCE and took / played * len(self.seen) > 2 * self._seconds
+        if took > self._seconds or predicted:
             raise TooSlow
 
 

@@ -137,7 +137,7 @@ def _where(summary: Summary) -> list[str]:
     for line in filter(None, (summary.best_of(linear=False), summary.best_of(linear=True))):
         lost = sorted(((one.mean, name) for name, one in summary.against(line.best).items() if one.verdict == 1), reverse=True)
         said = ", ".join(f"{name} +{mean:.3f}" for mean, name in lost)
-        found.append(f"To {line.rival.name}: {said or 'nowhere beyond chance'}.")
+        found.append(f"To {line.rival.name}: {said or 'nowhere beyond probability'}.")
     worst: dict[str, tuple[float, str]] = {}
     for line in summary.lines[1:]:
         for name, one in summary.against(line.best).items():

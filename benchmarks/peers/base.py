@@ -103,7 +103,7 @@ class Algorithm:
     constant: bool = False
     """Add a column of ones, for a model without an intercept of its own."""
     batch: int = 1
-    """At most so many rounds between two lessons, where one at a time would take too long. Small at first: a twentieth of the rounds played."""
+    """At most so many rounds between two updates, where one at a time would take too long. Small at first: a twentieth of the rounds played."""
     needs: str = ""
     """Another module, beside the library's own, without which it is left out."""
     says: str = ""

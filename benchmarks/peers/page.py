@@ -117,7 +117,7 @@ def details(summary: Summary, about: About) -> list[Section]:
         Section(
             "Speed, import, memory",
             "One at a time: `decide` and `learn` from Python, the features put into the library's own form before. At once: a thousand "
-            "decisions in one call, then a thousand lessons in one call; for hsb a whole table, learning after every round. One "
+            "decisions in one call, then a thousand updates in one call; for hsb a whole table, learning after every round. One "
             "thread. Import and "
             "first round: seconds in a fresh process, NumPy loaded and compiled code of earlier processes on disk, until the "
             "library is there and until "
@@ -243,7 +243,7 @@ def _legend(summary: Summary, about: About) -> str:
         f"Average loss over {middle_length(summary):,} rounds, each algorithm with the best of its grid and encodings, chosen for each problem "
         "on another seed; HSB's default, which is never tuned, comes first. **Bold**: lower than HSB's default on the same "
         "rounds (against the "
-        "adversary, a lower regret), by a paired 95% interval. µs: a decision and its lesson, one at a time, as chosen for VI-A; at "
+        "adversary, a lower regret), by a paired 95% interval. µs: a decision and its update, one at a time, as chosen for VI-A; at "
         "once: in the library's own bulk mode, if any. Refuses: of NaN contexts, NaN losses and unknown arms, how many it "
         "refuses unharmed. Many rounds: how many of ten million it played in the time it had."
     )
@@ -274,6 +274,6 @@ def _settings(summary: Summary) -> Iterable[str]:
             yield f"\n**{row.library.name} {row.version}** (`{row.library.package}`; {row.library.source}).{says}\n"
         grid = "; ".join(settings_text(one) for one in row.algorithm.grid) or "none"
         default = settings_text(row.algorithm.default) or "no settings"
-        batch = f" Lessons in batches of up to {row.algorithm.batch}." if row.algorithm.batch > 1 else ""
+        batch = f" Updates in batches of up to {row.algorithm.batch}." if row.algorithm.batch > 1 else ""
         says = f" {row.algorithm.says[0].upper()}{row.algorithm.says[1:]}" if row.algorithm.says else ""
         yield f"- {row.algorithm.name}. Default: {default}. Also tried: {grid}. Encodings: {', '.join(row.algorithm.encodings)}.{batch}{says}"

@@ -65,7 +65,7 @@ class Reacting(World):
         last, count = self._last[self._cell[t]], self._count[self._cell[t]]
         most = max(count) if last else -1
         u, sums = self._u[t], self._sums[self._fine[t]]
-        losses = [u < (0.9 if n == most else chance) for n, chance in zip(count, self._expected[t], strict=True)]
+        losses = [u < (0.9 if n == most else probability) for n, probability in zip(count, self._expected[t], strict=True)]
         for a, lost in enumerate(losses):
             sums[a] += lost
         last.append(arm)

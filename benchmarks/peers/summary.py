@@ -123,7 +123,7 @@ class Summary:
         return loss if isinstance(loss, Loss) else None
 
     def better(self, problem: str, rounds: int) -> list[tuple[Row, str, Loss]]:
-        """Rows of others that lost less (or regret less) than HSB's default, by more than chance explains; the least first."""
+        """Rows of others that lost less (or regret less) than HSB's default, by more than probability explains; the least first."""
         found = []
         for row in self.rows:
             lower = [one for one in self._all(row, problem, rounds) if one[2].against == -1]

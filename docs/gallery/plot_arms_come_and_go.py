@@ -34,7 +34,7 @@ windows = np.array(shown).reshape(-1, 300)
 shares = np.array([(windows == arm).mean(axis=1) for arm in likes])
 figure, ax = plt.subplots(figsize=(8.5, 3.8), layout="constrained")
 middle = 300 * np.arange(windows.shape[0]) + 150
-labels = [f"{arm}: clicked by {chance:.0%}" for arm, chance in likes.items()]
+labels = [f"{arm}: clicked by {probability:.0%}" for arm, probability in likes.items()]
 ax.stackplot(middle, shares, colors=[hsb.plot.arm_colour(i, 3) for i in range(3)], labels=labels)
 for at, word in ((3_000, "football comes"), (6_000, "and goes")):
     ax.axvline(at, color="white", linewidth=1.5)

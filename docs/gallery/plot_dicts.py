@@ -51,16 +51,16 @@ people = {
     },
     "somebody": {},
 }
-chances = np.array([policy.probabilities(person) for person in people.values()])
+probabilities = np.array([policy.probabilities(person) for person in people.values()])
 
 # %%
 # Each row adds up to one.
 
 figure, ax = plt.subplots(figsize=(8.5, 4), layout="constrained")
-ax.imshow(chances, cmap="viridis", vmin=0, vmax=1, aspect="auto")
-for (row, column), chance in np.ndenumerate(chances):
-    ax.text(column, row, f"{chance:.0%}", ha="center", va="center", color="black" if chance > 0.6 else "white")
+ax.imshow(probabilities, cmap="viridis", vmin=0, vmax=1, aspect="auto")
+for (row, column), probability in np.ndenumerate(probabilities):
+    ax.text(column, row, f"{probability:.0%}", ha="center", va="center", color="black" if probability > 0.6 else "white")
 ax.set_xticks(range(5), banners)
 ax.set_yticks(range(len(people)), list(people))
-ax.set_title("The chance that a visitor is shown a banner (synthetic shop)")
+ax.set_title("The probability that a visitor is shown a banner (synthetic shop)")
 plt.show()

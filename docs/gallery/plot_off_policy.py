@@ -22,7 +22,7 @@ table = {"age": age, "banner": banners[arm], "p": np.full(9_000, 1 / 3), "click"
 log = hsb.logs.open(table, context="age", arm="banner", propensity="p", reward="click")
 
 # %%
-# A policy learns from the first third. Is it better than the best single banner, and than chance? The other two thirds say.
+# A policy learns from the first third. Is it better than the best single banner, and than probability? The other two thirds say.
 
 tree = hsb.BinaryTree(depth=5, space=hsb.Box([18], [80]))
 learned = hsb.HSB(tree, arms=banners.tolist(), seed=0)

@@ -20,11 +20,11 @@ from hsb.serve.local import Local
 # 2,000 visitors. By day most come from a desk and like the news, in the evening from a phone and like a film.
 
 rng = np.random.default_rng(0)
-arms, chances = ["news", "film", "shop"], {"desk": (0.40, 0.05, 0.20), "phone": (0.10, 0.45, 0.20)}
+arms, probabilities = ["news", "film", "shop"], {"desk": (0.40, 0.05, 0.20), "phone": (0.10, 0.45, 0.20)}
 seconds = np.sort(np.concatenate([rng.uniform(0, 86_400, 1_300), rng.triangular(54_000, 75_600, 86_400, 700)]))
 phone = rng.random(2_000) < np.where(seconds > 61_200, 0.8, 0.2)
 devices = np.where(phone, "phone", "desk").tolist()
-would = np.array([rng.random(3) < chances[device] for device in devices])
+would = np.array([rng.random(3) < probabilities[device] for device in devices])
 back = seconds + rng.uniform(60, 3_600, 2_000)  # when a visitor's click, or the word that there was none, comes in
 
 

@@ -112,7 +112,7 @@ class Remote:
         self, decision: RemoteDecision | str, *, loss: float | None = None, reward: float | None = None, id: str = "1"
     ) -> str:
         """Say what a decision earned. Returns what becomes of that: "accepted" (it will be learned), "learned", "duplicate",
-        or "passed_over" (it is kept, but the policy cannot learn it, e.g. since its context has other kinds of values than those before).
+        or "not_learned" (it is kept, but the policy cannot learn it, e.g. since its context has other kinds of values than those before).
 
         `decision` is a `RemoteDecision` or the id of one. Give either `loss` or `reward`. A decision may have several rewards, each with an
         `id` of its own, where the service sums or averages them. A reward that comes too late raises `InputError`.

@@ -57,8 +57,8 @@ class FeedbackEvidence:
         """Decisions by arm."""
         self.answered = np.zeros(first)
         """Of these, decisions with feedback."""
-        self.offered = np.zeros((2, first))
-        """Decisions without and with feedback in which the arm was offered."""
+        self.available = np.zeros((2, first))
+        """Decisions without and with feedback in which the arm was available."""
         self.sums = np.zeros((2, first, len(STAKES)))
         """Sums of log(1 + k / p) of decisions without and with feedback in which the arm was drawn."""
 
@@ -67,23 +67,23 @@ class FeedbackEvidence:
         more = arms - len(self.decisions)
         if more > 0:
             self.decisions, self.answered = (np.pad(each, (0, more)) for each in (self.decisions, self.answered))
-            self.offered = np.pad(self.offered, ((0, 0), (0, more)))
+            self.available = np.pad(self.available, ((0, 0), (0, more)))
             self.sums = np.pad(self.sums, ((0, 0), (0, more), (0, 0)))
 
-    def add(self, arm: Ints, propensity: Floats, came: Flags, offered: Flags | None = None) -> None:
-        """Take in decisions: the places of their arms, their probabilities, whether feedback came; `offered`, (n, arms): which arms were.
+    def add(self, arm: Ints, propensity: Floats, came: Flags, available: Flags | None = None) -> None:
+        """Take in decisions: the places of their arms, their probabilities, whether feedback came; `available`, (n, arms): which arms were.
 
-        Without `offered`, all arms were. Scalars are one decision.
+        Without `available`, all arms were. Scalars are one decision.
         """
         places, p, had = np.atleast_1d(arm), np.atleast_1d(propensity), np.atleast_1d(came).astype(np.int64)
         count = len(self.decisions)
         self.decisions += np.bincount(places, minlength=count)
         self.answered += np.bincount(places, had, minlength=count)
-        if offered is None:
-            self.offered += np.bincount(had, minlength=2)[:, None]
+        if available is None:
+            self.available += np.bincount(had, minlength=2)[:, None]
         else:
             for way in (0, 1):
-                self.offered[way, : offered.shape[1]] += offered[had == way].sum(axis=0)
+                self.available[way, : available.shape[1]] += available[had == way].sum(axis=0)
         np.add.at(self.sums, (had, places), np.log1p(STAKES / p[:, None]))
 
     def shares(self) -> Floats:
@@ -102,11 +102,11 @@ class FeedbackEvidence:
 
     def _gains(self) -> Floats:
         """The logarithm of what each stake has become, of decisions without and with feedback."""
-        return np.asarray(self.sums - self.offered[:, :, None] * np.log1p(STAKES))
+        return np.asarray(self.sums - self.available[:, :, None] * np.log1p(STAKES))
 
     def log_honesty(self) -> float:
         """The logarithm of the e-value of "arms were drawn with these probabilities", over all decisions, with feedback or without."""
-        return self._average((self.sums.sum(axis=0) - self.offered.sum(axis=0)[:, None] * np.log1p(STAKES))[None])
+        return self._average((self.sums.sum(axis=0) - self.available.sum(axis=0)[:, None] * np.log1p(STAKES))[None])
 
     def _average(self, gains: Floats) -> float:
         ways, count, stakes = gains.shape

@@ -69,13 +69,13 @@ def structure(given: Plain, problem: Domain) -> Structure:
     return found
 
 
-def entrant(given: Plain, problem: Domain, rounds: int, *, bare: bool = False) -> Callable[[int], Policy]:
+def policy_spec(given: Plain, problem: Domain, rounds: int, *, bare: bool = False) -> Callable[[int], Policy]:
     """Makes the policy {"policy": ..., "structure": ..., its settings} from a seed. `horizon` may be true: the rounds to be played.
 
     `bare`: those that can do without a structure need none: HSB, and LinUCB, which then takes as many numbers as the space has features.
 
     >>> tree = {"kind": "BinaryTree", "depth": 2}
-    >>> entrant({"policy": "SExp3", "structure": tree, "horizon": True}, world({"name": "stationary"}), 1000)(0).settings()["horizon"]
+    >>> policy_spec({"policy": "SExp3", "structure": tree, "horizon": True}, world({"name": "stationary"}), 1000)(0).settings()["horizon"]
     1000.0
     """
     settings = dict(given)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-Masks = NDArray[np.uint8]  # one byte an arm: is it offered? Empty where every arm is
+Masks = NDArray[np.uint8]  # one byte an arm: is it available? Empty where every arm is
 Table = NDArray[Any]  # contexts that were checked, one row each
 Arms = int | Iterable[Hashable]  # how many arms there are, or the arms themselves
 Bounds = tuple[float, float]  # the least and the most that a loss may be

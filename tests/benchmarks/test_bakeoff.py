@@ -155,7 +155,7 @@ def test_a_pass_that_takes_too_long_is_ended(tmp_path, batch, monkeypatch):
     assert found["slow"] == 0.1 and 2 <= found["rounds"] < 2000 and "losses" not in found
 
 
-def test_a_whole_table_that_takes_longer_than_a_while_is_not_foretold_to_be_slow(tmp_path, monkeypatch):
+def test_a_whole_table_that_takes_longer_than_a_while_is_not_predicted_to_be_slow(tmp_path, monkeypatch):
     """Its losses come after all of its time has passed: the first of them says nothing of the others."""
 
     class Slow(Bulk):
@@ -224,9 +224,9 @@ def test_chance_alone_gives_few_verdicts():
     """Two equal policies: 5 % of 400 tables, give or take four standard deviations of 4.4; with a real difference nearly all (control)."""
     rng = np.random.default_rng(8)
     draws = [(rng.random(300) < 0.3, rng.random(300) < 0.3, rng.random(300) < 0.5) for _ in range(400)]
-    chance = {str(i): difference({0: a}, {0: b}) for i, (a, b, _) in enumerate(draws)}
+    probability = {str(i): difference({0: a}, {0: b}) for i, (a, b, _) in enumerate(draws)}
     real = {str(i): difference({0: a}, {0: c}) for i, (a, _, c) in enumerate(draws)}
-    wins, ties, losses = tally(chance)
+    wins, ties, losses = tally(probability)
     assert wins + ties + losses == 400 and abs(wins + losses - 20) < 18
     assert tally(real)[0] > 390
 

@@ -34,7 +34,7 @@ def test_check(db, capsys):
     code, out, _ = run(capsys, "journal", "check", db)
     assert code == 0 and "40 decisions re-derived" in out and out.endswith("sound.\n")
     code, out, _ = run(capsys, "journal", "check", db, "--json")
-    assert code == 0 and json.loads(out)["lessons"] == 40 and len(json.loads(out)["digests"]["home"]) == 64
+    assert code == 0 and json.loads(out)["updates"] == 40 and len(json.loads(out)["digests"]["home"]) == 64
     with sqlite3.connect(db) as file:
         file.execute("UPDATE decision SET propensity = propensity * 0.999 WHERE id = 'd30'")
     file.close()

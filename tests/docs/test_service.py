@@ -26,7 +26,7 @@ def example() -> ModuleType:
 def test_workers_decide_one_learns_files_are_swapped(tmp_path: Path) -> None:
     path = tmp_path / "policy.hsb"
     learning, seen = example().serve(path, workers=3, decisions=400)
-    assert learning.policy.rounds == learning.refused == 3 * 400  # each lesson came twice and counted once
+    assert learning.policy.rounds == learning.refused == 3 * 400  # each update came twice and counted once
     arms = [each["arms"] for each in seen]
     assert arms[0] != arms[1] != arms[2] != arms[0]
     assert sum(each["loads"] for each in seen) > 3  # some have loaded it again

@@ -1,4 +1,4 @@
-"""The same lessons give the same bits on every machine: here, with the processor's newer instructions switched off, in processes of their own.
+"""The same updates give the same bits on every machine: here, with the processor's newer instructions switched off, in processes of their own.
 
 What is learned must not depend on the C library's, NumPy's or LLVM's choice of instructions. `tests/attack` compiles everything anew for a
 processor without them.

@@ -13,7 +13,7 @@ from hsb.experiments.spec import read
 from hsb.experiments.study import conduct
 from hsb.policy import Policy
 from hsb.problems import Problem
-from hsb.specs import entrant, structure, world
+from hsb.specs import policy_spec, structure, world
 from hsb.structures import Structure
 
 GOOD = """
@@ -70,7 +70,7 @@ def test_what_the_file_says_is_what_plays(write):
     assert (spec["title"], spec["rounds"], spec["runs"], spec["seed"]) == ("Mine", 400, 3, 5)
     assert list(spec["policies"]) == ["ours", "Uniform", "SExp3"]
     problem, shared = world(spec["problem"]), {"structure": spec["structure"]}
-    ours, _, cells = (entrant(shared | policy, problem, spec["rounds"])(1) for policy in spec["policies"].values())
+    ours, _, cells = (policy_spec(shared | policy, problem, spec["rounds"])(1) for policy in spec["policies"].values())
     assert ours.learner.mixture.rates.horizon == 400 and ours.structure == hsb.BinaryTree(depth=4)
     assert cells.structure.leaves == 4 and cells.learner.mixture.rates.learning_rate == 0.1
 
@@ -275,7 +275,7 @@ def test_classes_of_one_s_own_play(own, tmp_path):
     losses = {name: curve[-1] for part in done.studies[0].finished for name, curve in part.result["losses"].items()}
     assert losses["HSB"] < 0.6 and losses["mine"] == pytest.approx(0.625, abs=5 * 0.5 / np.sqrt(60))
     assert comparison.comparison(Options(), _results(done)).best == pytest.approx(0.25)
-    made = entrant({"structure": comparison.spec["structure"], "policy": "HSB"}, world(comparison.spec["problem"]), 60)(0)
+    made = policy_spec({"structure": comparison.spec["structure"], "policy": "HSB"}, world(comparison.spec["problem"]), 60)(0)
     assert made.structure.leaves == 16 and made.structure.space == hsb.Box([0.0], [1.0])
 
 

@@ -29,7 +29,7 @@ def visitors(n: int, seed: int) -> list[Context]:
 def taught(rounds: int = 5000) -> hsb.HSB:
     """Four arms, good by country and hour, device and age, membership, and always somewhat."""
     contexts = visitors(rounds, 0)
-    chances = [
+    probabilities = [
         [
             0.1 + 0.5 * (c["country"] in ("FR", "DE") and c["hour"] >= 18),  # type: ignore[operator]
             0.1 + 0.4 * (c["device"] == "mobile" and (c["age"] or 38) > 45),  # type: ignore[operator]
@@ -39,7 +39,7 @@ def taught(rounds: int = 5000) -> hsb.HSB:
         for c in contexts
     ]
     policy = hsb.HSB(arms=list("abcd"), seed=0)
-    hsb.simulate(policy, contexts, (np.random.default_rng(1).random((rounds, 4)) >= chances).astype(float))
+    hsb.simulate(policy, contexts, (np.random.default_rng(1).random((rounds, 4)) >= probabilities).astype(float))
     return policy
 
 
@@ -53,7 +53,7 @@ def agreement(found: hsb.explain.Explanation, policy: hsb.HSB, contexts: list[Co
     return float(np.mean([a == b for a, b in zip(found.arms_at(contexts), most, strict=True)]))
 
 
-def test_a_panel_of_models_is_told_in_rules(policy: hsb.HSB) -> None:
+def test_a_ensemble_of_models_is_told_in_rules(policy: hsb.HSB) -> None:
     """Linear models and forests have no cells; measured on 2,000 fresh contexts, standard error 0.003."""
     found, fresh = policy.explain(rules=None, effort=100), visitors(2000, 9)
     assert agreement(found, policy, fresh) >= 0.98

@@ -10,7 +10,7 @@ from hsb.logs import Batch
 ARMS = ["a", "b", "c"]
 
 
-def chances(x: np.ndarray, shop: np.ndarray) -> np.ndarray:
+def probabilities(x: np.ndarray, shop: np.ndarray) -> np.ndarray:
     """How often each arm is bought."""
     return np.column_stack([0.2 + 0.5 * (x < 40), 0.3 + 0.4 * (shop == "north") * (x >= 40), np.full(len(x), 0.25)])
 
@@ -21,7 +21,7 @@ def table(rows: int, seed: int) -> dict[str, np.ndarray]:
     x, shop = rng.integers(18, 70, rows).astype(float), rng.choice(["north", "south"], rows)
     p = np.where((x < 30)[:, None], [0.1, 0.3, 0.6], [0.5, 0.45, 0.05])
     arm = (rng.random(rows)[:, None] > np.cumsum(p, axis=1)).sum(axis=1).clip(0, 2)
-    reward = (rng.random(rows) < chances(x, shop)[np.arange(rows), arm]).astype(float)
+    reward = (rng.random(rows) < probabilities(x, shop)[np.arange(rows), arm]).astype(float)
     return {"age": x, "shop": shop, "shown": np.array(ARMS)[arm], "p": p[np.arange(rows), arm], "click": reward}
 
 
@@ -63,7 +63,9 @@ def test_the_intervals_hold(policy: hsb.HSB) -> None:
     held = narrow = judged = 0
     codes = rules.columns[[column.name for column in rules.columns].index("shop")].labels
     where = rules.find(coded_rows(rules, many, codes))
-    truth = [chances(many["age"], many["shop"])[where == k][:, ARMS.index(region.arm)].mean() for k, region in enumerate(rules)]
+    truth = [
+        probabilities(many["age"], many["shop"])[where == k][:, ARMS.index(region.arm)].mean() for k, region in enumerate(rules)
+    ]
     for seed in range(200):
         found = with_log(policy, rules, table(600, 1000 + seed))
         for earned, true in zip(found, truth, strict=True):
@@ -96,28 +98,28 @@ def test_where_there_are_no_data_nothing_is_said(policy: hsb.HSB) -> None:
     assert not all("earns" in line for line in lines)
 
 
-def test_a_structure_arms_not_offered_and_batches() -> None:
+def test_a_structure_arms_not_available_and_batches() -> None:
     policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b"], seed=0, reward_range=(0, 10))
     for t in range(2000):
         decision = policy.decide(x := t % 100 / 100)
         policy.learn(decision, reward=8.0 * ((decision.arm == "a") == (x < 0.5)))
     rng = np.random.default_rng(0)
     x = rng.random(900)
-    offered = np.column_stack([np.ones(900, dtype=bool), rng.random(900) < 0.5])
-    arm = np.where(offered[:, 1], rng.integers(0, 2, 900), 0)
+    available = np.column_stack([np.ones(900, dtype=bool), rng.random(900) < 0.5])
+    arm = np.where(available[:, 1], rng.integers(0, 2, 900), 0)
     batch = Batch.of(
         contexts=x[:, None],
         arm=arm,
         reward=8.0 * ((arm == 0) == (x < 0.5)),
-        propensity=np.where(offered[:, 1], 0.5, 1.0),
+        propensity=np.where(available[:, 1], 0.5, 1.0),
         arms=["a", "b"],
-        available=offered,
+        available=available,
     )
     found = policy.explain(log=[batch])
     left, right = found.rules
     assert left.earned is not None and right.earned is not None
     assert left.earned.value == pytest.approx(8.0) == right.earned.value and right.earned.low > 6.0
-    assert left.earned.rows == (x < 0.5).sum() and right.earned.rows == (offered[:, 1] & (x >= 0.5)).sum()
+    assert left.earned.rows == (x < 0.5).sum() and right.earned.rows == (available[:, 1] & (x >= 0.5)).sum()
 
 
 def test_wrong_logs(policy: hsb.HSB) -> None:

@@ -72,7 +72,7 @@ def test_six_features(rounds: int) -> None:
 
 @pytest.mark.parametrize("rounds", [5_000, 20_000])
 def test_visitors_of_a_shop(rounds: int) -> None:
-    """Five banners, six columns, ages and spends missing: a panel decides, which has no cells. Standard error 0.003."""
+    """Five banners, six columns, ages and spends missing: an ensemble decides, which has no cells. Standard error 0.003."""
     fresh, _, _ = hsb.problems.Banners().sample(2000, seed=9)
     people = [dict(zip(fresh.dtype.names, visitor.item(), strict=True)) for visitor in fresh]
     visitors, losses, _ = hsb.problems.Banners().sample(rounds, seed=0)
@@ -84,7 +84,7 @@ def test_visitors_of_a_shop(rounds: int) -> None:
     assert agreement(found, hsb.HSB(arms=BANNERS, seed=0), people) < 0.6  # negative control: one that knows nothing
 
 
-def test_a_panel_over_a_box_is_told_where_contexts_come() -> None:
+def test_a_ensemble_over_a_box_is_told_where_contexts_come() -> None:
     """The shop's visitors as numbers, under a structure: right with `contexts`. Six smooth features all over a box it says less well."""
 
     def numbers(visitors: Any) -> Array:
@@ -246,7 +246,7 @@ def test_a_deep_tree_is_asked_nearly_exactly() -> None:
     assert str(found).startswith("0 <= x < 0.25: play 0")
 
 
-def test_arms_that_are_not_offered_are_not_named() -> None:
+def test_arms_that_are_not_available_are_not_named() -> None:
     policy = readme()
     policy.remove_arm("a")
     assert {region.arm for region in policy.explain()} <= {"b", "c"}

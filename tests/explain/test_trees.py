@@ -124,7 +124,7 @@ def test_the_comparison_notices_errors(structure: hsb.Structure, shape: naive.Hi
 
 @pytest.mark.parametrize("masked", [False, True])
 def test_kinds_agree_also_after_an_arm_was_added(masked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One tree kept in three ways, one set of intervals in two; some arms not offered, one added late."""
+    """One tree kept in three ways, one set of intervals in two; some arms not available, one added late."""
     rng = np.random.default_rng(7)
     contexts, arms, xs = (rng.integers(8, size=60) + 0.5) / 8, rng.integers(ARMS, size=60), rng.exponential(1.0, size=60)
     masks = rng.random((60, ARMS)) < 0.7

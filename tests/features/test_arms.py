@@ -8,7 +8,7 @@ from naive import arms as naive_arms
 
 import hsb
 from hsb.engine.kernels import header as h
-from hsb.engine.kernels.words import panel as p
+from hsb.engine.kernels.words import ensemble as p
 from hsb.errors import FileError, InputError
 from hsb.features.arms import ArmFeatures
 from hsb.files.policy_file import pack, unpack
@@ -22,7 +22,7 @@ def kind_of(arm):
     return KINDS.index(arm[:-1])
 
 
-def chance(x, arm):
+def probability(x, arm):
     """Of losing: arms of a kind differ by 0.04 at most, kinds by 0.8."""
     kind = kind_of(arm)
     good = 0.5 + 0.4 * float(CENTRES[kind] @ x) if kind < 3 else 0.05
@@ -45,11 +45,11 @@ def played(policy, rng, rounds):
         turn = rng.uniform(0, 2 * np.pi)
         x = np.array([np.cos(turn), np.sin(turn)])
         decision = policy.decide({"x": float(x[0]), "y": float(x[1])})
-        chances = {arm: chance(x, arm) for arm in policy.active_arms}
-        policy.learn(decision, loss=float(rng.random() < chances[decision.arm]))
+        probabilities = {arm: probability(x, arm) for arm in policy.active_arms}
+        policy.learn(decision, loss=float(rng.random() < probabilities[decision.arm]))
         arms.append(decision.arm)
-        lost.append(chances[decision.arm])
-        least.append(min(chances.values()))
+        lost.append(probabilities[decision.arm])
+        least.append(min(probabilities.values()))
     return arms, np.array(lost), np.array(least)
 
 
@@ -154,7 +154,7 @@ def test_own_experience_outweighs_it():
     for _ in range(600):
         x = float(rng.uniform(-1, 1))
         decision = policy.decide({"x": x, "y": 1.0})
-        lost = 1.0 if decision.arm == "hats2" else chance(np.array([x, 1.0]), decision.arm)
+        lost = 1.0 if decision.arm == "hats2" else probability(np.array([x, 1.0]), decision.arm)
         policy.learn(decision, loss=float(rng.random() < lost))
         mean.append(decision.arm == "hats2")
     assert np.mean(mean[-200:]) < 0.05

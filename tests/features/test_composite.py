@@ -110,7 +110,7 @@ def test_every_kind_can_be_a_part():
     policy = hsb.HSB(arms=["a", "b"], features=hsb.Features(trip=Trip()), seed=1)
     for trip in trips:
         policy.learn(policy.decide({"trip": trip}), reward=trip[1] == "bus")
-    names = policy.learner.reader.slot_names
+    names = policy.learner.reader.raw_input_names
     assert {"trip.metres", "trip.mode", "trip.night", "trip.hour", "trip.start day", "trip.stops: x"} <= set(names)
     table = policy.learner.reader.table({"trip": trips})
     raw, news = policy.learner.reader.read_part(table, 0, len(trips))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from naive.features import NaiveCounts, NaiveReader, leading_bits
 
 import hsb
-from hsb.engine.kernels.slots import SETTLED
+from hsb.engine.kernels.inputs import SETTLED
 from hsb.errors import InputError
 from hsb.features import Category, Cycle, FeatureReader, Features, Flag, Number, Tags, Time
 
@@ -88,7 +88,7 @@ def test_counts_as_the_naive_ones():
     rng = np.random.default_rng(3)
     reader = FeatureReader(Features(n=Number(), c=Category(limit=3), t=Tags(limit=2), f=Flag(), h=Cycle(24)))
     reader.admit({"t": ["a", "b"]})
-    kinds = [{"n": "number", "c": "category", "f": "number", "h": "number"}.get(name, "tag") for name in reader.slot_names]
+    kinds = [{"n": "number", "c": "category", "f": "number", "h": "number"}.get(name, "tag") for name in reader.raw_input_names]
     naive = NaiveCounts(kinds, 3)
     values = {
         "number": [NAN, math.inf, -2.5, 0.0, 1.0, 7.0],
@@ -129,12 +129,12 @@ def test_refits_say_how_z_moved():
         reader.observe(raw)
         if reader.due:
             before, _ = reader.encoded(reader.read(probe))
-            had = reader.layout.F[: reader.slots, 4].copy()
+            had = reader.layout.F[: reader.inputs, 4].copy()
             a, c = reader.refit()
             after, _ = reader.encoded(reader.read(probe))
             assert len(a) == len(c) == reader.places
-            for s, place in enumerate(reader.layout.I[: reader.slots, 1]):
-                if had[s] == 0.0 and reader.slot_names[s] != "b":
+            for s, place in enumerate(reader.layout.I[: reader.inputs, 1]):
+                if had[s] == 0.0 and reader.raw_input_names[s] != "b":
                     assert (a[place], c[place]) == (1.0, 0.0)
                     before[place] = after[place]  # its scale was not known
             there = np.append(before, 0.0)[reader.missing_places] == 0.0  # -1 takes the 0
@@ -217,7 +217,7 @@ def test_what_values_are():
     }  # fmt: skip
     reader = FeatureReader(Features())
     assert reader.admit(context) and not reader.admit(context)
-    raw = dict(zip(reader.slot_names, reader.read(context).tolist(), strict=True))
+    raw = dict(zip(reader.raw_input_names, reader.read(context).tolist(), strict=True))
     day = moment.toordinal() - date(1970, 1, 1).toordinal() + 18.5 / 24
     assert raw == {
         "n": 2.5, "f": 0.5, "i": 3.0, "s": 0.0, "b": 1.0, "d day": 1.0, "d weekday": 4.0, "z": 2.0,
@@ -315,11 +315,11 @@ def test_forms_of_contexts():
     unnamed = learned(rows[:1])
     for context in rows:
         assert unnamed.read(context).tolist() == [1.0, 0.0] and not unnamed.look(context)[1]
-    assert unnamed.slot_names == ["x0", "x1"]
+    assert unnamed.raw_input_names == ["x0", "x1"]
     alone = learned([0.5])
     for context in (0.5, np.float32(0.5), Fraction(1, 2), np.array(0.5)):
         assert alone.read(context).tolist() == [0.5]
-    assert alone.slot_names == ["x"]
+    assert alone.raw_input_names == ["x"]
     for reader_, wrong in (
         (reader, rows[0]),
         (reader, 0.5),
@@ -363,8 +363,8 @@ def test_rows_of_numbers_go_straight_through():
     raw[0] = 9.0
     assert row[0] == 3.0 and not unseen
     assert reader.look(np.array([NAN, 1.0], dtype=np.float32))[1]
-    swapped = learned([[None, 1.0], [5.0, 2.0]])  # x1 has the first slot
-    assert swapped.slot_names == ["x1", "x0"]
+    swapped = learned([[None, 1.0], [5.0, 2.0]])  # x1 has the first input
+    assert swapped.raw_input_names == ["x1", "x0"]
     assert swapped.read(np.array([7.0, 8.0])).tolist() == [8.0, 7.0]
 
 
@@ -397,7 +397,7 @@ def test_categories_beyond_the_limit_share_places():
 def test_tags_beyond_the_limit_share_places():
     reader = FeatureReader(Features(t=Tags(limit=2)))
     meet(reader, {"t": ["a", "b", "c", "a"]})
-    assert reader.slot_names == ["t: a", "t: b"]
+    assert reader.raw_input_names == ["t: a", "t: b"]
     raw, unseen = reader.look({"t": ["c", "d", "e", "f"]})
     assert not unseen and set(raw.tolist()) <= {0.0, 2.0} and raw.max() == 2.0
     reader.observe(raw)
@@ -407,7 +407,7 @@ def test_tags_beyond_the_limit_share_places():
     assert reader.read({"t": []}).tolist() == [0.0, 0.0] and np.isnan(reader.read({})).all()
 
 
-def test_a_feature_with_several_slots_has_one_place_for_missing():
+def test_a_feature_with_several_inputs_has_one_place_for_missing():
     for features in (Features(), Features(t=Tags(), w=Time())):
         reader = learned(
             [{"t": None, "w": None}, {"t": ["a", "b"], "w": datetime(2024, 1, 1)}, {"t": ["c"], "w": None}], features

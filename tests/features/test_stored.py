@@ -65,7 +65,7 @@ def test_anything_is_taken_or_refused_and_never_half(features, contexts, width):
         if raw is None:
             assert reader == before
             continue
-        assert len(raw) == before.slots and np.array_equal(look[0], raw, equal_nan=True) and admitted == look[1]
+        assert len(raw) == before.inputs and np.array_equal(look[0], raw, equal_nan=True) and admitted == look[1]
         again = reader.read(context)
         assert not reader.look(context)[1] and not reader.admit(context)
         for row in (raw, again):
@@ -81,7 +81,7 @@ def test_anything_is_taken_or_refused_and_never_half(features, contexts, width):
             assert np.isfinite(a).all() and np.isfinite(c).all()
         twin = FeatureReader.restore(json.loads(json.dumps(reader.to_dict())), reader.arrays())
         assert twin == reader and np.array_equal(twin.read(context), again, equal_nan=True)
-        assert twin.place_names == reader.place_names and twin.slot_names == reader.slot_names
+        assert twin.place_names == reader.place_names and twin.raw_input_names == reader.raw_input_names
 
 
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), st.integers(0, 5) | st.none(), min_size=1), min_size=1, max_size=9))
@@ -124,7 +124,7 @@ def test_copies_go_their_own_way():
         twin.observe(twin.read(ROWS[0]))
         assert twin != reader and twin.rows == reader.rows + 1
     assert reader == made(ROWS) and reader != 3
-    assert reader.nbytes > reader.slots * 512 * 8
+    assert reader.nbytes > reader.inputs * 512 * 8
 
 
 def test_what_was_learned_goes_on_the_same_after_a_file():
@@ -181,7 +181,7 @@ FORGERIES = {
     "no features": forged(features=lambda features: 7),
     "rows below 0": forged(counts=put(0, -1)),
     "another sample": forged(sample=lambda sample: sample[1:]),
-    "a slot too few": forged(moments=lambda moments: moments[1:]),
+    "an input too few": forged(moments=lambda moments: moments[1:]),
     "integers for floats": forged(moments=lambda moments: moments.astype(np.int64)),
     "a mean of NaN": forged(moments=put((0, 1), np.nan)),
     "a huge shift": forged(moments=put((0, 3), 1e300)),

@@ -66,7 +66,7 @@ UNNAMED = {
 def same_as_rows(reader, table):
     """`read_part` of the whole and of pieces, against `look` at every row."""
     raws, unseen = reader.read_part(table, 0, table.rows)
-    assert raws.shape == (table.rows, reader.slots) and raws.dtype == np.float64 and unseen.shape == (table.rows,)
+    assert raws.shape == (table.rows, reader.inputs) and raws.dtype == np.float64 and unseen.shape == (table.rows,)
     for t in range(table.rows):
         raw, new = reader.look(table.context(t))
         assert np.array_equal(raws[t], raw, equal_nan=True), (t, table.context(t))
@@ -175,7 +175,7 @@ def test_times_with_a_zone_are_as_their_clocks_show_them():
         reader = FeatureReader(Features())
         table = reader.table(frame)
         reader.admit(table.context(0))
-        raw = dict(zip(reader.slot_names, reader.read_part(table, 0, 1)[0][0].tolist(), strict=True))
+        raw = dict(zip(reader.raw_input_names, reader.read_part(table, 0, 1)[0][0].tolist(), strict=True))
         assert raw["w hour"] == 5.5 and raw["w weekday"] == 0.0
     plain = FeatureReader(Features())
     table = plain.table({"h": [time(5), None]})

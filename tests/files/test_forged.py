@@ -117,7 +117,7 @@ def test_edges_of_boxes_are_not_read():
 
 
 def test_a_state_that_is_none_any_more_says_so():
-    """No endless loop on NaN, and no arm that was not offered."""
+    """No endless loop on NaN, and no arm that was not available."""
     for name in ("tree", "tree, nine arms", "tree, 70 arms", "lexicographic", "position"):
         policy = MAKERS[name]()
         play(policy, 3, seed=1)

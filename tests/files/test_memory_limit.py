@@ -12,10 +12,10 @@ from support.attack.forged import MAKERS, facts, play
 from support.forged_cases import changed
 
 import hsb
-from hsb.engine.kernels import slots as at
-from hsb.engine.kernels.words import panel as words
+from hsb.engine.kernels import inputs as at
+from hsb.engine.kernels.words import ensemble as words
+from hsb.engine.state.ensemble import MOST_SPREAD, forest_nodes, linear_models, piece
 from hsb.engine.state.member import Member
-from hsb.engine.state.panel import MOST_SPREAD, forest_nodes, linear_models, piece
 from hsb.features.stored import COUNTS, MOMENTS, RANGES
 from hsb.files import policy_file
 from hsb.files.memory_limit import afford, limited
@@ -26,7 +26,7 @@ SHAPES = {"moments": len(MOMENTS), "ranges": len(RANGES), "edges": at.CELLS - 1,
 
 def bomb(kinds: list[Any], journal: list[Any], *, width: int = 2048, arms: int = 2, **limits: int) -> bytes:
     """A file of a policy that has learned nothing, but says that it knows these features and words, and sees so many columns."""
-    slots = len(kinds) or 1
+    inputs = len(kinds) or 1
 
     def change(header: dict[str, Any], entries: dict[str, Any]) -> None:
         for features in (header["settings"]["features"], header["settings"]["encoder"]["features"]):
@@ -34,12 +34,12 @@ def bomb(kinds: list[Any], journal: list[Any], *, width: int = 2048, arms: int =
             features["limits"] |= {"width": 65536, **limits}
         header["settings"]["encoder"] |= {"width": width, "journal": journal}
         for name, length in SHAPES.items():
-            array = np.zeros((slots, length) if length else slots, dtype=np.float64 if length else np.int64)
+            array = np.zeros((inputs, length) if length else inputs, dtype=np.float64 if length else np.int64)
             entries[f"encoder.{name}"] = array
             header["arrays"][f"encoder.{name}"] = [array.dtype.kind, *array.shape]
-        entries["encoder.sample"] = np.zeros((0, slots))
+        entries["encoder.sample"] = np.zeros((0, inputs))
         entries["encoder.counts"] = np.zeros(len(COUNTS), dtype=np.int64)
-        header["arrays"] |= {"encoder.sample": ["f", 0, slots], "encoder.counts": ["i", len(COUNTS)]}
+        header["arrays"] |= {"encoder.sample": ["f", 0, inputs], "encoder.counts": ["i", len(COUNTS)]}
 
     return deflated(changed(hsb.HSB(arms=arms, seed=0), change))
 
@@ -178,9 +178,9 @@ def test_spreads_beyond_are_refused(factor):
 
 def test_arms_are_added_within_the_memory_that_a_policy_with_so_many_has(monkeypatch):
     """The models of 1,000 arms see 91 columns, also where the policy began with two arms."""
-    from hsb.engine.state import panel
+    from hsb.engine.state import ensemble
 
-    monkeypatch.setattr(panel, "WIDEST", 1 << 12)
+    monkeypatch.setattr(ensemble, "WIDEST", 1 << 12)
     rng, policy = np.random.default_rng(0), hsb.HSB(arms=["a", "b"], seed=0)
     assert policy.learner.reader.width == 45
     for _ in range(40):
@@ -195,8 +195,8 @@ def test_arms_are_added_within_the_memory_that_a_policy_with_so_many_has(monkeyp
     for m in range(2, 30):
         policy.add_arm(f"arm {m}")
         reader = policy.learner.reader
-        assert reader.width == panel.width_for(m + 1, 256) and reader.places <= reader.width
-        assert (m + 1) * policy.learner.keys.room**2 <= panel.WIDEST
+        assert reader.width == ensemble.width_for(m + 1, 256) and reader.places <= reader.width
+        assert (m + 1) * policy.learner.keys.room**2 <= ensemble.WIDEST
         p = policy.probabilities(context)
         assert (p > 0.0).all() and abs(p.sum() - 1.0) < 1e-12
         assert facts(policy_file.unpack(policy_file.pack(policy), {})) == facts(policy)

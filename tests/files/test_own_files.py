@@ -10,7 +10,7 @@ from support.own_file_cases import World, go_through
 from support.structures import EXAMPLES
 
 import hsb
-from hsb.engine.state import panel
+from hsb.engine.state import ensemble
 
 
 def test_five_categories_whose_places_are_used_up(tmp_path):
@@ -54,7 +54,7 @@ def test_an_arm_that_was_never_rewarded_is(tmp_path):
 
 def test_many_arms_and_numbers_that_grow(tmp_path, monkeypatch):
     """Where many arms have many places, a change of scale moves the prior too: variances may not outgrow the arithmetic."""
-    monkeypatch.setattr(panel, "EXACT", 0)
+    monkeypatch.setattr(ensemble, "EXACT", 0)
     rng, path, policy = np.random.default_rng(0), tmp_path / "policy.hsb", hsb.HSB(arms=3, seed=0)
     for t in range(1, 601):
         context = {f"n{k}": float(rng.normal() * (t + 1.0) ** (4 * k)) for k in range(4)} | {"c": f"v{rng.integers(9)}"}

@@ -34,17 +34,17 @@ class World:
 
 
 class Log(World):
-    """What a uniform policy made of it; every third round with other chances."""
+    """What a uniform policy made of it; every third round with other probabilities."""
 
     probability = True
 
     def read(self):
         rng = np.random.default_rng(3)
         for t, (context, row) in enumerate(self.rows):
-            chances = [0.7, 0.2, 0.1] if t % 3 == 0 else [1 / 3] * 3
-            place = int(rng.choice(3, p=chances))
-            chance = {"probability": chances[place]} if self.probability else {}
-            yield coba.LoggedInteraction(context, self.actions[place], row[place], **chance, actions=self.actions)
+            probabilities = [0.7, 0.2, 0.1] if t % 3 == 0 else [1 / 3] * 3
+            place = int(rng.choice(3, p=probabilities))
+            probability = {"probability": probabilities[place]} if self.probability else {}
+            yield coba.LoggedInteraction(context, self.actions[place], row[place], **probability, actions=self.actions)
 
 
 def few(rewards=REWARDS) -> World:
@@ -277,7 +277,7 @@ def test_bad_input_changes_nothing():
     refused(lambda: learner.predict(0.3, []), ["must list the actions", "[]"])
     refused(lambda: learner.predict("noon", [0, 1]), ["must be numbers"])
     refused(lambda: learner.predict(2.0, [0, 5]), ["feature 0 is 2.0"])
-    refused(lambda: learner.score(0.3, [0, 1], 2), ["among those offered", "2"])
+    refused(lambda: learner.score(0.3, [0, 1], 2), ["among those available", "2"])
     refused(
         lambda: learner.learn(0.3, action, 1.5, probability, **more), ["reward must be a number in [0.0, 1.0]", "reward_range"]
     )

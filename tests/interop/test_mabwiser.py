@@ -131,18 +131,18 @@ def test_by_default_the_last_call_waits():
 
 def test_a_log_is_learned_with_its_propensities():
     rows = log(REWARDS, FEW)
-    chances = np.random.default_rng(0).uniform(0.2, 0.9, FEW).tolist()
+    probabilities = np.random.default_rng(0).uniform(0.2, 0.9, FEW).tolist()
     bandit = MABWiserBandit(named())
     bandit.predict([[0.3]])
-    bandit.fit(*rows, propensities=chances)
-    assert state(bandit.policy) == state(learned(named(), *rows, chances))
-    bandit.partial_fit(*rows, propensities=np.array(chances))
-    assert state(bandit.policy) == state(learned(learned(named(), *rows, chances), *rows, chances))
-    bandit.fit(*rows, propensities=chances)  # begins again
-    assert state(bandit.policy) == state(learned(named(), *rows, chances))
-    for chance, expected in ((0.25, [0.25] * FEW), (lambda x, arm: 0.5 if arm == "a" else x / 2 + 0.1, None)):
-        expected = expected or [chance(x, arm) for x, arm in zip(CONTEXTS[:FEW], rows[0], strict=True)]
-        known = MABWiserBandit(named(), logged_propensity=chance)
+    bandit.fit(*rows, propensities=probabilities)
+    assert state(bandit.policy) == state(learned(named(), *rows, probabilities))
+    bandit.partial_fit(*rows, propensities=np.array(probabilities))
+    assert state(bandit.policy) == state(learned(learned(named(), *rows, probabilities), *rows, probabilities))
+    bandit.fit(*rows, propensities=probabilities)  # begins again
+    assert state(bandit.policy) == state(learned(named(), *rows, probabilities))
+    for probability, expected in ((0.25, [0.25] * FEW), (lambda x, arm: 0.5 if arm == "a" else x / 2 + 0.1, None)):
+        expected = expected or [probability(x, arm) for x, arm in zip(CONTEXTS[:FEW], rows[0], strict=True)]
+        known = MABWiserBandit(named(), logged_propensity=probability)
         known.fit(*rows)
         assert state(known.policy) == state(learned(named(), *rows, expected))
 

@@ -34,7 +34,7 @@ ARMS = [0, 1, 2]
 class Bandit:
     """A gym environment without contexts, as river.bandit.evaluate uses one: arm 1 pays most."""
 
-    chances = (0.2, 0.7, 0.4)
+    probabilities = (0.2, 0.7, 0.4)
 
     def __init__(self, steps):
         self.steps = steps
@@ -47,7 +47,7 @@ class Bandit:
 
     def reset(self, seed):
         rng = random.Random(seed)
-        self.rewards = [[float(rng.random() < p) for p in self.chances] for _ in range(self.steps)]
+        self.rewards = [[float(rng.random() < p) for p in self.probabilities] for _ in range(self.steps)]
         self.t = 0
 
     def step(self, arm):
@@ -57,7 +57,7 @@ class Bandit:
 
 
 class Alike(Bandit):
-    chances = (0.4, 0.4, 0.4)
+    probabilities = (0.4, 0.4, 0.4)
 
 
 def history(rewards, rounds=FEW, seed=3):

@@ -76,7 +76,7 @@ def test_it_is_no_bound_on_what_the_advice_loses_and_learning_is_not_free():
 def test_naming_the_advice_costs_next_to_nothing():
     """What a rule pays to be named beside the models, ln 10^6 over the rate, the advice does not."""
     policy = hsb.HSB(arms=3)
-    rate = policy.learner.mixture.rates.schedule.stretch(99_999).rate
+    rate = policy.learner.mixture.rates.schedule.phase(99_999).rate
     assert policy.regret_bound(1e5, advice=True) < policy.regret_bound(1e5, regions=1) - 13.8 / rate
 
 

@@ -118,11 +118,11 @@ def test_a_late_round_costs_more_in_the_bound_of_the_default():
     scale = 1.0 + 2.0 * delay / 3
     total, done, rate = 0.0, 0.0, 1.0
     while done < horizon * scale:
-        stretch = schedule.stretch(int(done))
-        end = min(float(stretch.until), horizon * scale)
-        n, rate = (end - done) / scale, stretch.rate
-        total += n * (LEAN.round_cost(3 * rate, 0.0) + stretch.sharing(3) / rate)
-        total += (1.0 + LEANT / 2.0) * delay * n * (rate + stretch.drift + stretch.head_drift)
+        phase = schedule.phase(int(done))
+        end = min(float(phase.until), horizon * scale)
+        n, rate = (end - done) / scale, phase.rate
+        total += n * (LEAN.round_cost(3 * rate, 0.0) + phase.sharing(3) / rate)
+        total += (1.0 + LEANT / 2.0) * delay * n * (rate + phase.drift + phase.head_drift)
         total += (1.0 + LEANT / 2.0 + MOST) * min(delay, done / scale)
         done = end
     total += delay * 7 * MOST  # settings after 512, 1024, ..., 32768 rounds

@@ -28,7 +28,7 @@ def tree(encoder):
 
 @pytest.mark.parametrize(("make", "encoder"), [(linear, Columns()), (tree, Chain(Columns(), PCA(1), MinMax()))])
 def test_it_equals_the_policy_of_numbers(make, encoder):
-    """Decisions, lessons, tables, and what goes through a file, a pickle or a copy, bit for bit."""
+    """Decisions, updates, tables, and what goes through a file, a pickle or a copy, bit for bit."""
     contexts = [hash_texts(each) for each in shop(200)]
     encoder.fit(contexts)
     bare, named = make(encoder), encode_contexts(make(encoder), encoder)

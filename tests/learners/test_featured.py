@@ -75,9 +75,9 @@ def test_a_table_is_a_loop(form, how):
     )
     rest = table[300:] if form in ("dicts", "array") else tables(form, contexts[300:])[0]
     second = hsb.simulate(ours, rest, losses[300:], available=None if masks is None else masks[300:])
-    arms, chances = loop(theirs, rows, losses, masks)
+    arms, probabilities = loop(theirs, rows, losses, masks)
     assert [*first.arms, *second.arms] == arms
-    assert [*first.propensities, *second.propensities] == chances
+    assert [*first.propensities, *second.propensities] == probabilities
     assert_same(ours, theirs)
     assert harsh == (ours.learner.baseline.shift > 0)
     assert ours.learner.reader.places > 5 or form == "array"
@@ -177,8 +177,8 @@ def test_learn_from_is_a_loop_of_logged_decisions(encode):
     assert hsb.learn_from(ours, log, context=encode, fit=False) == 600
     for batch in log:
         rows = list(batch.contexts) if encode is None else encode(batch.contexts)
-        for row, arm, reward, chance in zip(rows, batch.labels(), batch.reward, batch.propensity, strict=True):
-            theirs.learn(hsb.Decision(context=row, arm=arm, propensity=float(chance)), reward=float(reward))
+        for row, arm, reward, probability in zip(rows, batch.labels(), batch.reward, batch.propensity, strict=True):
+            theirs.learn(hsb.Decision(context=row, arm=arm, propensity=float(probability)), reward=float(reward))
     assert_same(ours, theirs)
 
 
@@ -291,7 +291,7 @@ def test_late_feedback_is_learned_in_the_cells_that_were_seen():
         waiting.append((decision, list(decision.memo.cells), float(losses[t, ARMS.index(decision.arm)])))
         while len(waiting) > 40 or (waiting and t == len(contexts) - 1) or (waiting and rng.random() < 0.4):
             decision, seen, loss = waiting.pop(int(rng.integers(len(waiting))))
-            pace, slots = policy.learner.mixture.state.F[: state_words.LOST].tolist(), policy.learner.reader.slots
+            pace, inputs = policy.learner.mixture.state.F[: state_words.LOST].tolist(), policy.learner.reader.inputs
             policy.learn(decision, loss=loss)
             for kind, size in policy.learner.reader.shapes[len(trees) :]:
                 most = {"most_rows": MOST_ROWS} if kind == "bits" else {}
@@ -304,7 +304,7 @@ def test_late_feedback_is_learned_in_the_cells_that_were_seen():
                 tree.set_pace(pace[0], gamma=pace[1], drift=pace[2])
                 key = np.array([cell << int(policy.learner.keys.shifts[number])])
                 tree.update(key, None, ARMS.index(decision.arm), loss, decision.propensity)
-            assert slots <= policy.learner.reader.slots
+            assert inputs <= policy.learner.reader.inputs
     assert moved > 100  # the reader would see many of them otherwise by now
     for number, tree in enumerate(trees):
         view, twin = TreeView(policy.learner.mixture.state.members[3 + number]), TreeView(tree.members[0])
@@ -328,7 +328,7 @@ def test_a_new_category_is_learned_by_trees_where_it_was_decided(monkeypatch):
     monkeypatch.setattr(Mixture, "learn", watched)
     policy.learn(decision, loss=1.0)
     (learned,) = policy.learner.keys.cells_of(np.array(keys))
-    kind = policy.learner.reader.tree_slots.index(1)
+    kind = policy.learner.reader.tree_inputs.index(1)
     assert decided[kind] == 1 and np.array_equal(decision.memo.cells, decided) and np.array_equal(learned, decided)
     assert policy.decide({"size": 1.0, "kind": "new"}).memo.cells[kind] > 1
 
@@ -429,15 +429,15 @@ def test_any_stream_of_dicts_is_learned_or_refused(stream):
     """Any keys and values, of types that change; late now and then. Probabilities are those of the arms on offer, and no warning is given."""
     policy, waiting = hsb.HSB(arms=ARMS, seed=0), []
     for context, mask, u, loss in stream:
-        offered = [arm for k, arm in enumerate(ARMS) if mask >> k & 1]
+        available = [arm for k, arm in enumerate(ARMS) if mask >> k & 1]
         before = state(policy)
         try:
-            decision = policy.decide(context, available=offered, u=u)
-            p = policy.probabilities(context, available=offered)
+            decision = policy.decide(context, available=available, u=u)
+            p = policy.probabilities(context, available=available)
         except hsb.InputError:
             assert state(policy) == before
             continue
-        assert abs(p.sum() - 1.0) < 1e-12 and all(p[ARMS.index(arm)] == 0 for arm in ARMS if arm not in offered)
+        assert abs(p.sum() - 1.0) < 1e-12 and all(p[ARMS.index(arm)] == 0 for arm in ARMS if arm not in available)
         assert p[ARMS.index(decision.arm)] == pytest.approx(decision.propensity)
         waiting.append((decision, loss))
         while waiting and u < 0.7:

@@ -13,7 +13,7 @@ from support.forgery_cases import read
 
 import hsb
 from hsb.engine.kernels import header as h
-from hsb.engine.kernels.words import panel as p
+from hsb.engine.kernels.words import ensemble as p
 
 CONTEXTS, LOSSES = world(400)
 ODD = [0.0, -1.0, 1.0, 2.0, 0.5, 7.0, 1e9, -1e9, 1e300, -1e300, 1e-300, np.nan, np.inf, -np.inf, 2.0**40]
@@ -31,7 +31,7 @@ def whole(tmp_path_factory) -> bytes:
 
 @pytest.fixture(scope="module")
 def header_of(whole) -> np.ndarray:
-    """The integers of the panel."""
+    """The integers of the ensemble."""
     return arrays_of(whole)["1.ints"]
 
 
@@ -82,7 +82,7 @@ def test_the_file_itself_is_whole(whole, tmp_path):
 
 @pytest.mark.parametrize("name", ["1.floats", "1.ints", "0.floats", "0.ints", "leaning", "counted", "rate"])
 def test_numbers_changed_at_random_are_refused_or_harmless(whole, name, tmp_path):
-    """Sixty of each array, one number at a time; those of the panel in all its parts."""
+    """Sixty of each array, one number at a time; those of the ensemble in all its parts."""
     rng, refused = np.random.default_rng(len(name)), 0
     array = arrays_of(whole)[name]
     for _ in range(60):
@@ -127,7 +127,7 @@ MUST: dict[str, Callable[[np.ndarray, np.ndarray], None]] = {
     "a block beyond all": lambda F, I: F.__setitem__(node(I, int(I[p.NODES_USED]) - 1, p.CUT), float(I[p.BLOCKS_USED]) + 1),
     "a count below 0": lambda F, I: F.__setitem__(node(I, 0, p.COUNTS), -1.0),
     "a count beyond belief": lambda F, I: F.__setitem__(node(I, 0, p.COUNTS), 1e300),
-    "a chance above 1": lambda F, I: F.__setitem__(node(I, 0, p.STOP), 1.5),
+    "a probability above 1": lambda F, I: F.__setitem__(node(I, 0, p.STOP), 1.5),
     "a place too many": lambda F, I: I.__setitem__(p.PLACES, I[p.PLACES] + 1),
     "more room": lambda F, I: I.__setitem__(p.ROOM, I[p.ROOM] * 2),
     "more cosines": lambda F, I: I.__setitem__(p.WAVES, I[p.WAVES] + 1),
@@ -140,7 +140,7 @@ MUST: dict[str, Callable[[np.ndarray, np.ndarray], None]] = {
     "another kind": lambda F, I: I.__setitem__(h.KIND, h.ADVISOR),
     "no precision": lambda F, I: F.__setitem__(int(I[p.RIDGE]), 0.0),
     "a precision below 0": lambda F, I: F.__setitem__(int(I[p.RIDGE] + I[p.ROOM]) + 3, -1.0),
-    "other chances": lambda F, I: F.__setitem__(int(I[p.CHANCE]) + 1, 0.9),
+    "other probabilities": lambda F, I: F.__setitem__(int(I[p.PROBABILITY]) + 1, 0.9),
     "other phases": lambda F, I: F.__setitem__(int(I[p.WAVE] + I[p.WAVES] * I[p.ROOM]), 0.123),
     "a variance below 0": lambda F, I: F.__setitem__(int(I[p.LINEAR] + I[h.ARMS] * I[p.ROOM]), -1.0),
     "a covariance that cannot be": lambda F, I: F.__setitem__(int(I[p.LINEAR] + I[h.ARMS] * I[p.ROOM]) + 1, 1e9),
@@ -168,9 +168,9 @@ HEADERS: dict[str, Callable[[dict[str, Any]], None]] = {
     "a journal cut short": lambda said: said["settings"]["encoder"]["journal"].pop(),
     "another width": lambda said: said["settings"]["encoder"].update(width=4),
     "features that differ": lambda said: said["settings"]["features"].update(kinds=[["x", {"kind": "number"}]]),
-    "more first slots": lambda said: said["settings"].update(first_slots=99),
-    "other first slots": lambda said: said["settings"].update(first_slots=0),
-    "first slots that are none": lambda said: said["settings"].update(first_slots=True),
+    "more first inputs": lambda said: said["settings"].update(first_inputs=99),
+    "other first inputs": lambda said: said["settings"].update(first_inputs=0),
+    "first inputs that are none": lambda said: said["settings"].update(first_inputs=True),
     "one arm more": lambda said: said["arms"].append("z"),
 }
 

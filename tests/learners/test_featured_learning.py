@@ -11,8 +11,8 @@ import pytest
 
 import hsb
 from hsb import theory
-from hsb.engine.kernels.words import panel as p
-from hsb.engine.state import panel as parts
+from hsb.engine.kernels.words import ensemble as p
+from hsb.engine.state import ensemble as parts
 from hsb.learners.feature_state import MIXTURE
 
 ROUNDS = 4000
@@ -58,15 +58,15 @@ def test_it_earns_nearly_what_can_be_earned():
 
 
 def since(policy) -> int:
-    """Rounds that the panel has learned since it last started anew."""
+    """Rounds that the ensemble has learned since it last started anew."""
     member = policy.learner.mixture.state.members[1]
     return int(parts.piece(member, p.STACK, p.MEMORIES)[p.ROUNDS])
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_world_that_changes_is_noticed_and_learned_anew(seed):
-    """At half time every good arm becomes another: within 1000 rounds the panel has started anew, and of the last 1000 at most .06 is lost
-    too much. Negative control: a panel that never starts anew is worse in the 2000 rounds after the change."""
+    """At half time every good arm becomes another: within 1000 rounds the ensemble has started anew, and of the last 1000 at most .06 is lost
+    too much. Negative control: an ensemble that never starts anew is worse in the 2000 rounds after the change."""
     before, after = mixed_world(seed), mixed_world(seed + 10, turned=1)
     policy = hsb.HSB(arms=3, seed=seed)
     excess(policy, *before, seed)
@@ -91,7 +91,8 @@ def test_a_world_that_does_not_change_is_left_alone():
 
 
 def lured(policy, seed: int, rounds: int) -> tuple[float, float, float]:
-    """Losses set against the panel's advice: what it advises loses, what it does not advise looks good; only the rule on x is as good as ever.
+    """Losses set against the ensemble's advice: what it advises loses, what it does not advise looks good; only the rule on x is as good as
+    ever.
 
     The regret of the policy, in expectation over its draws, and that of the advice, against the rule that plays 0 or 1 by x > 0; and the
     first by the losses that were seen, estimated by loss / propensity, as the certificate has it."""
@@ -128,7 +129,7 @@ def test_losses_set_against_the_advice_do_not_break_the_bound():
         bound, found = policy.regret_bound(rounds, regions=2), policy.certificate()
         price = (
             theory.prior_cost(CELLS, [0] * 16 + [1] * 16, arms=3) + math.log(4) - math.log(MIXTURE)
-        )  # one of four, beside the panel
+        )  # one of four, beside the ensemble
         print(lost, advised, bound, estimated, found.excess + price / found.rate)
         assert lost < bound and estimated < found.excess + price / found.rate
         assert found.rounds == rounds and found.cost >= math.log(4) + math.log(3) - math.log(MIXTURE)
@@ -172,6 +173,6 @@ def test_three_hundred_columns_of_text_share_the_places_there_are():
         policy.learn(decision, loss=float(decision.arm != t % 2))
         played.append(decision.arm == t % 2)
     reader = policy.learner.reader
-    assert reader.slots == 300 and reader.places == reader.width == 256
+    assert reader.inputs == 300 and reader.places == reader.width == 256
     assert reader.crowded > 500 and reader.shared > 200
     assert np.mean(played[:200]) < 0.65 and np.mean(played[1600:]) > 0.8

@@ -204,7 +204,7 @@ def test_other_kinds():
     assert log.kinds().known == {"at": "time", "likes": "tags"}
     policy = hsb.HSB(arms=["a", "b"], seed=0)
     assert hsb.learn_from(policy, log) == 3
-    assert policy.learner.reader.slot_names[:3] == ["at day", "at weekday", "at hour"]
+    assert policy.learner.reader.raw_input_names[:3] == ["at day", "at weekday", "at hour"]
     text = columns | {"at": ["2026-01-05 10:30", "", "2026-01-06T23:00"]}
     assert hsb.learn_from(policy, hsb.logs.open(text, **PARTS)) == 3  # dates as text, where the policy knows them for dates
     kinds = Kinds({"x": None}, ["x"], untyped=False)
@@ -232,8 +232,8 @@ def test_by_name_earns_more_than_components_of_codes():
     ours, theirs = new(first, later), old(first, later)
     assert ours.value - theirs.value > 0.03 and ours.low > theirs.high, (ours, theirs)
     rng = np.random.default_rng(5)
-    chance = [columns | {"click": (rng.random(20_000) < 0.1).astype(int).tolist()} for columns in (first, later)]
-    assert abs(new(*chance).value - np.mean(chance[1]["click"])) < 0.01
+    probability = [columns | {"click": (rng.random(20_000) < 0.1).astype(int).tolist()} for columns in (first, later)]
+    assert abs(new(*probability).value - np.mean(probability[1]["click"])) < 0.01
 
 
 def test_columns_for_policies_that_take_numbers():

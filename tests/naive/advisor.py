@@ -59,7 +59,7 @@ class Advisor:
             means.append((parent.lost - node.lost + 4 * means[-1]) / (parent.plays - node.plays + 4))
         return means
 
-    def advise(self, cell: int, offered: npt.NDArray[np.bool_]) -> Array:
+    def advise(self, cell: int, available: npt.NDArray[np.bool_]) -> Array:
         """The least mean - 1.25 standard deviations, mixed over the path: a distribution, even over equals."""
         reach, index = 1.0, np.zeros(self.arms)
         for path, mu in zip(self.path(cell), self.means(cell), strict=True):
@@ -67,7 +67,7 @@ class Advisor:
             here = reach * node.stop if len(path) < self.depth else reach
             index += here * (mu - 1.25 * np.sqrt((mu * (1 - mu) + 1 / (node.plays + 4)) / (node.plays + 5)))
             reach *= 1 - node.stop
-        index[~offered] = math.inf
+        index[~available] = math.inf
         least = index <= index.min() + 1e-12
         return least / least.sum()
 
@@ -122,17 +122,17 @@ class Default:
         self.weights /= self.weights.sum()
         self.mixture.drift = 1 / length
 
-    def probabilities(self, leaf: int, cell: int, offered: list[int] | None = None) -> Array:
-        awake = naive._awake(offered, self.arms)
+    def probabilities(self, leaf: int, cell: int, available: list[int] | None = None) -> Array:
+        awake = naive._awake(available, self.arms)
         p = self.weights[0] * self.mixture.probabilities(leaf) * awake + self.weights[1] * self.advisor.advise(cell, awake)
         return p / p.sum()
 
-    def learn(self, leaf: int, cell: int, arm: int, loss: float, propensity: float, offered: list[int] | None = None) -> None:
-        awake = naive._awake(offered, self.arms)
+    def learn(self, leaf: int, cell: int, arm: int, loss: float, propensity: float, available: list[int] | None = None) -> None:
+        awake = naive._awake(available, self.arms)
         if loss > 0 and awake.sum() > 1:
             factor = np.ones(self.arms)
             factor[arm] = math.exp(-self.rate * loss / propensity)
-            p = self.probabilities(leaf, cell, offered)
+            p = self.probabilities(leaf, cell, available)
             factor[~awake] = (p * factor).sum()  # those asleep keep their share of all weight
             raw = self.mixture.probabilities(leaf)
             self.weights *= [(raw * factor).sum(), (self.advisor.advise(cell, awake) * factor).sum()]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from hsb.engine.kernels import header as h
-from hsb.engine.kernels.words import panel as p
+from hsb.engine.kernels.words import ensemble as p
 
 PLAYS, TEACHERS, DOUBT = 30.0, 16, 10.0
 
@@ -49,7 +49,7 @@ def counts(rows, start, arm, worth, plays):
 
 
 def parts(member):
-    """The pieces of a panel that these are about, as plain arrays: linear, waves (weights, covariances, precision), nodes, cuts."""
+    """The pieces of an ensemble that these are about, as plain arrays: linear, waves (weights, covariances, precision), nodes, cuts."""
     F, I = member
     M, room, d, k = (int(I[i]) for i in (h.ARMS, p.ROOM, p.PLACES, p.WAVES))
     at = int(I[p.LINEAR])

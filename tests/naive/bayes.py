@@ -68,8 +68,8 @@ class Prunings:
         logs, total = self._logs(), self.log_total()
         return [math.fsum(math.exp(v - total) for nodes, v in logs.items() if node in nodes) for node in self.path(leaf)]
 
-    def probabilities(self, leaf: int, offered: Collection[int] | None = None) -> Array:
-        return mixed(self.stops(leaf), [self.counts[node] for node in self.path(leaf)], offered)
+    def probabilities(self, leaf: int, available: Collection[int] | None = None) -> Array:
+        return mixed(self.stops(leaf), [self.counts[node] for node in self.path(leaf)], available)
 
 
 class FadingTree:
@@ -115,32 +115,32 @@ class FadingTree:
             below = float(ratio)
         return math.exp(below)
 
-    def probabilities(self, leaf: int, offered: Collection[int] | None = None) -> Array:
+    def probabilities(self, leaf: int, available: Collection[int] | None = None) -> Array:
         stops, reach = [], 0.0
         for node in self.path(leaf):
             stop, go = self._odds(node)
             stops.append(math.exp(reach + stop))
             reach += go
-        return mixed(stops, [self._counts(node) for node in self.path(leaf)], offered)
+        return mixed(stops, [self._counts(node) for node in self.path(leaf)], available)
 
 
-def mixed(stops: Sequence[float], counts: Sequence[Array], offered: Collection[int] | None) -> Array:
+def mixed(stops: Sequence[float], counts: Sequence[Array], available: Collection[int] | None) -> Array:
     total = np.zeros(len(counts[0]))
     for stop, table in zip(stops, counts, strict=True):
         if stop > 1e-12:
-            total += stop * least(table, offered)
+            total += stop * least(table, available)
     return total
 
 
-def least(counts: Array, offered: Collection[int] | None = None, points: int = 40_001, reach: float = 60.0) -> Array:
-    """Probability that each arm's Beta(bad, good) is the least of the offered ones: Simpson's rule on one fine grid of log-odds.
+def least(counts: Array, available: Collection[int] | None = None, points: int = 40_001, reach: float = 60.0) -> Array:
+    """Probability that each arm's Beta(bad, good) is the least of the available ones: Simpson's rule on one fine grid of log-odds.
 
     For counts between about 0.5 and 500; two thirds of the points for each cumulative sum are between those of the outer sum.
     """
     y = np.linspace(-reach, reach, points)
     h = y[1] - y[0]
     low, high = -np.logaddexp(0.0, -y), -np.logaddexp(0.0, y)  # ln loss, ln (1 - loss)
-    arms = range(len(counts)) if offered is None else sorted(offered)
+    arms = range(len(counts)) if available is None else sorted(available)
     density, survival = {}, {}
     for m in arms:
         good, bad = counts[m]

@@ -6,18 +6,18 @@ from naive import off_policy as naive
 
 
 def fixed(batches, distribution):
-    """Rows as `naive_off_policy.rows_of` has them, for a candidate whose distribution over the offered arms is given; None: cannot play."""
+    """Rows as `naive_off_policy.rows_of` has them, for a candidate whose distribution over the available arms is given; None: cannot play."""
     rows = []
     for batch in batches:
         for i in range(len(batch)):
-            offered = [batch.arms[a] for a in range(len(batch.arms)) if batch.available[i, a]]
+            available = [batch.arms[a] for a in range(len(batch.arms)) if batch.available[i, a]]
             rows.append(
                 {
                     "features": batch.contexts[i],
                     "arm": batch.arms[batch.arm[i]],
                     "reward": float(batch.reward[i]),
                     "propensity": float(batch.propensity[i]),
-                    "policy": distribution(batch.contexts[i], offered),
+                    "policy": distribution(batch.contexts[i], available),
                     "fold": len(rows) % naive.FOLDS,
                 }
             )

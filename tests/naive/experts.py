@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
-Offered = Collection[int] | None
+Available = Collection[int] | None
 
 
 def one_hot(arms: Sequence[int], count: int) -> Array:
@@ -33,26 +33,28 @@ class Exp4:
         found: Array = np.exp(self.log_w - np.logaddexp.reduce(self.log_w))
         return found
 
-    def awake(self, advice: Array, offered: Offered) -> tuple[npt.NDArray[np.bool_], Array]:
-        """Who advises an offered arm, and what each of those gives the offered arms."""
+    def awake(self, advice: Array, available: Available) -> tuple[npt.NDArray[np.bool_], Array]:
+        """Who advises an available arm, and what each of those gives the available arms."""
         among = (
-            np.ones(advice.shape[1]) if offered is None else np.isin(np.arange(advice.shape[1]), list(offered)).astype(float)
+            np.ones(advice.shape[1])
+            if available is None
+            else np.isin(np.arange(advice.shape[1]), list(available)).astype(float)
         )
         mass = (advice * among).sum(axis=1)
         shares = np.zeros_like(advice)
         shares[mass > 0] = (advice * among)[mass > 0] / mass[mass > 0, None]
         return mass > 0, shares
 
-    def probabilities(self, advice: Array, offered: Offered = None) -> Array:
-        awake, shares = self.awake(advice, offered)
+    def probabilities(self, advice: Array, available: Available = None) -> Array:
+        awake, shares = self.awake(advice, available)
         if not awake.any():
-            return np.isin(np.arange(advice.shape[1]), list(offered or [])) / len(offered or [0])
+            return np.isin(np.arange(advice.shape[1]), list(available or [])) / len(available or [0])
         weights = np.exp(self.log_w[awake] - np.logaddexp.reduce(self.log_w[awake]))
         found: Array = weights @ shares[awake]
         return found / found.sum()
 
-    def learn(self, advice: Array, arm: int, x: float, offered: Offered = None) -> None:
-        awake, shares = self.awake(advice, offered)
+    def learn(self, advice: Array, arm: int, x: float, available: Available = None) -> None:
+        awake, shares = self.awake(advice, available)
         if awake.any():
             before = np.logaddexp.reduce(self.log_w[awake])
             self.log_w[awake] -= x * shares[awake, arm]

@@ -21,7 +21,7 @@ class NaiveReader:
         self.missing: list[str] = []
         self.order: list[tuple[str, Any]] = []  # what has a place: (name, category) and so on
         self.names: list[str] = []
-        self.slots: list[str] = []
+        self.inputs: list[str] = []
         self.observed: list[dict[str, Any]] = []
         self.fitted = 0  # how many of the observed counted at the last refit
 
@@ -38,7 +38,7 @@ class NaiveReader:
                 continue
             if name not in self.kinds:
                 self.kinds[name] = "cycle" if name in self.cycles else kind(value)
-                self.slots.append(name)
+                self.inputs.append(name)
                 if self.kinds[name] == "cycle":
                     self.order += [(name, "sin"), (name, "cos")]
                 elif self.kinds[name] != "category":
@@ -73,7 +73,7 @@ class NaiveReader:
 
     def cells(self, context: dict[str, Any]) -> list[int]:
         found = []
-        for name in self.slots:
+        for name in self.inputs:
             found.append(self._cell(name, context.get(name)))
             if self.kinds[name] == "number":
                 found.append(leading_bits(context.get(name)))

@@ -1,10 +1,10 @@
-"""Slow, obvious twins of what fits a panel to a log: sums and solved equations, and trees grown from lists of rows."""
+"""Slow, obvious twins of what fits an ensemble to a log: sums and solved equations, and trees grown from lists of rows."""
 
 import math
 
 import numpy as np
 
-from naive.panel import DEEPEST, TREES, Array, Cut, Forest, Node
+from naive.ensemble import DEEPEST, TREES, Array, Cut, Forest, Node
 
 TRIES, FEWEST, GAIN = 60, 15, 1.0
 
@@ -17,7 +17,7 @@ def solved(X: Array, y: Array, precision: Array, expected: float) -> Array:
 
 
 def left_out(X: Array, y: Array, precision: Array, expected: float) -> Array:
-    """What is foretold of each row by a regression on all others, cut to [0, 1], less 1/2; y is less 1/2 too."""
+    """What is predicted of each row by a regression on all others, cut to [0, 1], less 1/2; y is less 1/2 too."""
     every = np.arange(len(y))
     found = [float(x @ solved(X[every != t], y[every != t], precision, expected)) for t, x in enumerate(X)]
     return np.clip(np.array(found), -0.5, 0.5)
@@ -64,7 +64,7 @@ def grown(forest: Forest, Z: Array, arm: Array, loss: Array, rows: list[int]) ->
 def place(forest: Forest) -> int:
     """A place, drawn as a leaf draws those of its cuts."""
     u = forest.random()
-    sums = np.cumsum(forest.chances)
+    sums = np.cumsum(forest.probabilities)
     sums[-1] = 1.0
     return 1 + int(np.count_nonzero(sums <= u))
 

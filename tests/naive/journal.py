@@ -33,7 +33,7 @@ def naive_aggregate(rewards, how):
     }[how]()
 
 
-def offered(row):
+def available(row):
     return [k for k in range(8 * len(row.available)) if row.available[k // 8] >> k % 8 & 1]
 
 
@@ -54,19 +54,19 @@ class NaiveLearner:
                 pass
         if row.kind != 1:
             return
-        lesson = hsb.Decision(
+        update = hsb.Decision(
             context=json.loads(decision.context),
             arm=arms[decision.arm],
             propensity=decision.propensity,
-            available=[arms[k] for k in offered(decision)],
+            available=[arms[k] for k in available(decision)],
         )
         try:
             if decision.learner == self.id and decision.ramp == 1.0:
                 cells = None if decision.seen is None else np.frombuffer(decision.seen, np.int64)
-                lesson.memo = Memo(decision.rounds, advice=decision.advised, cells=cells)
-                self.policy.learn_proposed(lesson, reward=row.reward)
+                update.memo = Memo(decision.rounds, advice=decision.advised, cells=cells)
+                self.policy.learn_proposed(update, reward=row.reward)
             else:
-                self.policy.learn(lesson, reward=row.reward)
+                self.policy.learn(update, reward=row.reward)
         except hsb.InputError:
             pass
 
@@ -117,8 +117,8 @@ class Naive:
 
     def draw(self, row):
         """Arm and propensity of a decision of this version."""
-        settings, policy, names = self.settings, self.live.policy, [self.arms[k] for k in offered(row)]
-        assert not set(names) & self.removed, "I4: a removed arm was offered"
+        settings, policy, names = self.settings, self.live.policy, [self.arms[k] for k in available(row)]
+        assert not set(names) & self.removed, "I4: a removed arm was available"
         u, context = naive_u(self.policy.secret, row.id), json.loads(row.context)
         if settings["floor"] == 0 and settings["ramp"] == 1:
             arm, propensity = policy.choose(context, u=u, available=names)

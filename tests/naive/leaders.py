@@ -44,34 +44,34 @@ def laplace(u: float, number: int) -> float:
     return size if word & 1 else -size
 
 
-def best_offered(row: Array, offered: Collection[int] | None) -> int:
-    return min(range(len(row)) if offered is None else sorted(offered), key=lambda m: float(row[m]))
+def best_available(row: Array, available: Collection[int] | None) -> int:
+    return min(range(len(row)) if available is None else sorted(available), key=lambda m: float(row[m]))
 
 
-def follow(mapping: Sequence[int], totals: Array, leaf: int, offered: Collection[int] | None) -> int:
-    return mapping[leaf] if offered is None or mapping[leaf] in offered else best_offered(totals[leaf], offered)
+def follow(mapping: Sequence[int], totals: Array, leaf: int, available: Collection[int] | None) -> int:
+    return mapping[leaf] if available is None or mapping[leaf] in available else best_available(totals[leaf], available)
 
 
 class CsbFtpl:
     def __init__(self, leaves: int, arms: int, regions: int | None = None) -> None:
         self.totals, self.regions = np.zeros((leaves, arms)), regions
 
-    def draw(self, leaf: int, offered: Collection[int] | None, noise: float, u: float, number: int) -> int:
+    def draw(self, leaf: int, available: Collection[int] | None, noise: float, u: float, number: int) -> int:
         """Draw `number` of the decision with that u."""
         leaves, arms = self.totals.shape
         noisy = self.totals.copy()
         if self.regions is None:
             for m in range(arms):
                 noisy[leaf, m] += noise * laplace(u, number * arms + m)
-            return best_offered(noisy[leaf], offered)
+            return best_available(noisy[leaf], available)
         for i, m in product(range(leaves), range(arms)):
             noisy[i, m] += noise * laplace(u, (number * leaves + i) * arms + m)
-        return follow(best_mapping(noisy, self.regions)[1], noisy, leaf, offered)
+        return follow(best_mapping(noisy, self.regions)[1], noisy, leaf, available)
 
-    def decide(self, leaf: int, offered: Collection[int] | None, noise: float, most: int, u: float) -> tuple[int, float]:
-        arm = self.draw(leaf, offered, noise, u, 0)
+    def decide(self, leaf: int, available: Collection[int] | None, noise: float, most: int, u: float) -> tuple[int, float]:
+        arm = self.draw(leaf, available, noise, u, 0)
         for count in range(1, most):
-            if self.draw(leaf, offered, noise, u, count) == arm:
+            if self.draw(leaf, available, noise, u, count) == arm:
                 return arm, 1.0 / count
         return arm, 1.0 / most
 
@@ -85,10 +85,10 @@ class EpochGreedy:
         self.price = 2 * arms * math.log(len(list(mappings(leaves, arms, regions))))
         self.explored = self.left = 0
 
-    def decide(self, leaf: int, offered: Collection[int] | None, u: float) -> tuple[int, float]:
+    def decide(self, leaf: int, available: Collection[int] | None, u: float) -> tuple[int, float]:
         if self.left:
-            return follow(best_mapping(self.totals, self.regions)[1], self.totals, leaf, offered), 1.0
-        choices = list(range(self.totals.shape[1])) if offered is None else sorted(offered)
+            return follow(best_mapping(self.totals, self.regions)[1], self.totals, leaf, available), 1.0
+        choices = list(range(self.totals.shape[1])) if available is None else sorted(available)
         return choices[int(u * len(choices))], 1.0 / len(choices)
 
     def learn(self, leaf: int, arm: int, loss: float, propensity: float) -> None:

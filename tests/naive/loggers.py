@@ -5,20 +5,20 @@ import math
 import numpy as np
 
 
-def chances(x, W, offered):
+def probabilities(x, W, available):
     """The probability of each class of a row."""
-    powers = [math.exp(sum(x[j] * W[j][k] for j in range(len(x)))) if offered[k] else 0.0 for k in range(len(offered))]
+    powers = [math.exp(sum(x[j] * W[j][k] for j in range(len(x)))) if available[k] else 0.0 for k in range(len(available))]
     return [power / sum(powers) for power in powers]
 
 
-def loss(X, y, offered, W, penalty, of_constant):
+def loss(X, y, available, W, penalty, of_constant):
     """What is to be small."""
-    likelihood = sum(math.log(chances(X[i], W, offered[i])[y[i]]) for i in range(len(y)))
+    likelihood = sum(math.log(probabilities(X[i], W, available[i])[y[i]]) for i in range(len(y)))
     squares = [(of_constant if j == 0 else penalty) * W[j][k] ** 2 for j in range(len(W)) for k in range(len(W[0]))]
     return -likelihood + sum(squares) / 2
 
 
-def slope(X, y, offered, W, penalty, of_constant):
+def slope(X, y, available, W, penalty, of_constant):
     """Its gradient, by differences."""
     found = np.zeros(np.shape(W))
     for j in range(len(W)):
@@ -27,7 +27,7 @@ def slope(X, y, offered, W, penalty, of_constant):
             for step in (1e-5, -1e-5):
                 moved = np.array(W, dtype=float)
                 moved[j, k] += step
-                ends.append(loss(X, y, offered, moved, penalty, of_constant))
+                ends.append(loss(X, y, available, moved, penalty, of_constant))
             found[j, k] = (ends[0] - ends[1]) / 2e-5
     return found
 

@@ -85,12 +85,12 @@ def replay(policy, batches, context=lambda row: row):
     total = 0.0
     for batch in batches:
         for i in range(len(batch)):
-            offered = [batch.arms[a] for a in batch.pools[batch.pool[i]]]
-            for arm in offered:
+            available = [batch.arms[a] for a in batch.pools[batch.pool[i]]]
+            for arm in available:
                 if arm not in policy.arms:
                     policy.add_arm(arm)
             seen += 1
-            decision = policy.decide(context(batch.contexts[i]), available=offered)
+            decision = policy.decide(context(batch.contexts[i]), available=available)
             if decision.arm == batch.arms[batch.arm[i]]:
                 policy.learn(decision, reward=float(batch.reward[i]))
                 matched += 1

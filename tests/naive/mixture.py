@@ -52,15 +52,15 @@ __all__ = [
     "with_stop",
 ]
 
-Offered = Collection[int] | None
+Available = Collection[int] | None
 Piece = tuple[frozenset[int], int]
 
 
-def _awake(offered: Offered, arms: int) -> npt.NDArray[np.bool_]:
-    """Which arms are offered: all, or those given by number (or by a mask)."""
-    awake = np.full(arms, offered is None)
-    if offered is not None:
-        awake[list(offered)] = True
+def _awake(available: Available, arms: int) -> npt.NDArray[np.bool_]:
+    """Which arms are available: all, or those given by number (or by a mask)."""
+    awake = np.full(arms, available is None)
+    if available is not None:
+        awake[list(available)] = True
     return awake
 
 
@@ -101,16 +101,16 @@ class Recursion:
                 gamma[i] += share * np.prod(factors, axis=0)
         return gamma
 
-    def probabilities(self, leaf: int, offered: Offered = None) -> Array:
-        """Eq. (14): p_m = gamma_m / w at the root, renormalised over the offered arms."""
+    def probabilities(self, leaf: int, available: Available = None) -> Array:
+        """Eq. (14): p_m = gamma_m / w at the root, renormalised over the available arms."""
         root = self.hierarchy.root
         p = self.gamma(leaf)[root] / self.w()[root]
-        return p if offered is None else _normalised(p * _awake(offered, self.arms))
+        return p if available is None else _normalised(p * _awake(available, self.arms))
 
-    def learn(self, leaf: int, arm: int, x: float, offered: Offered = None) -> None:
+    def learn(self, leaf: int, arm: int, x: float, available: Available = None) -> None:
         """Eq. (8): multiply alpha by exp(-x) for `arm` at every node that contains the leaf.
 
-        With `offered`, each offered arm is also multiplied by c, such that their total
+        With `available`, each available arm is also multiplied by c, such that their total
         weight at the root is kept; the other arms sleep. With `drift`, the arms of these nodes
         then share that part of their weight.
         """
@@ -118,11 +118,11 @@ class Recursion:
             return
         factor = np.ones(self.arms)
         factor[arm] = math.exp(-x)
-        if offered is not None:
-            awake = _awake(offered, self.arms)
+        if available is not None:
+            awake = _awake(available, self.arms)
             if awake.sum() == 1:
                 return  # c exp(-x) = 1
-            factor[awake] /= (self.probabilities(leaf, offered) * factor).sum()
+            factor[awake] /= (self.probabilities(leaf, available) * factor).sum()
         self.multiply(leaf, factor)
 
     def multiply(self, leaf: int, factor: Array) -> None:
@@ -155,19 +155,19 @@ class Mixture:
         self.beta = np.array([mapping_prior(hierarchy, arms, g) for g in self.mappings.tolist()])
         self.prior = self.beta.copy()
 
-    def probabilities(self, leaf: int, offered: Offered = None) -> Array:
-        """Eq. (3), over the experts whose arm at this leaf is offered."""
+    def probabilities(self, leaf: int, available: Available = None) -> Array:
+        """Eq. (3), over the experts whose arm at this leaf is available."""
         choice = self.mappings[:, leaf]
         p = np.array([self.beta[choice == m].sum() for m in range(self.arms)])
-        return _normalised(p * _awake(offered, self.arms))
+        return _normalised(p * _awake(available, self.arms))
 
-    def learn(self, leaf: int, arm: int, x: float, offered: Offered = None) -> None:
-        """Eq. (4); with `offered`, the total weight of the experts awake is kept."""
+    def learn(self, leaf: int, arm: int, x: float, available: Available = None) -> None:
+        """Eq. (4); with `available`, the total weight of the experts awake is kept."""
         choice = self.mappings[:, leaf]
-        awake = _awake(offered, self.arms)[choice]
+        awake = _awake(available, self.arms)[choice]
         before = self.beta[awake].sum()
         self.beta[choice == arm] *= math.exp(-x)
-        if offered is not None:
+        if available is not None:
             self.beta[awake] *= before / self.beta[awake].sum()
 
     def flatten(self, r: float) -> None:

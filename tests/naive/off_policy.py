@@ -12,16 +12,16 @@ def rows_of(policy, batches, context=lambda row: float(row[0])):
     rows = []
     for batch in batches:
         for i in range(len(batch)):
-            offered = [batch.arms[a] for a in range(len(batch.arms)) if batch.available[i, a]]
-            playable = [arm for arm in offered if arm in policy.active_arms]
-            chances = policy.probabilities(context(batch.contexts[i]), available=playable)
+            available = [batch.arms[a] for a in range(len(batch.arms)) if batch.available[i, a]]
+            playable = [arm for arm in available if arm in policy.active_arms]
+            probabilities = policy.probabilities(context(batch.contexts[i]), available=playable)
             rows.append(
                 {
                     "features": batch.contexts[i],
                     "arm": batch.arms[batch.arm[i]],
                     "reward": float(batch.reward[i]),
                     "propensity": float(batch.propensity[i]),
-                    "policy": {arm: float(p) for arm, p in zip(policy.arms, chances, strict=True) if p > 0},
+                    "policy": {arm: float(p) for arm, p in zip(policy.arms, probabilities, strict=True) if p > 0},
                     "fold": len(rows) % FOLDS,
                 }
             )
@@ -94,7 +94,7 @@ def values(rows, predict, clip):
 
 
 def safe(weights, rewards, error=0.025):
-    """The interval by wagers, from products over the rows in logarithms: a stake at a time, by a fine search."""
+    """The interval by bets, from products over the rows in logarithms: a stake at a time, by a fine search."""
     n, stakes = len(weights), [2.0**k for k in range(1, -19, -1)]
     shares = [math.exp(-0.5 * (math.log(stake * math.sqrt(n) / 2.5) / 1.5) ** 2) for stake in stakes]
 

@@ -1,4 +1,4 @@
-"""The page's figures, written down as slowly and as plainly as can be: one lesson after the other, no arrays."""
+"""The page's figures, written down as slowly and as plainly as can be: one update after the other, no arrays."""
 
 import math
 
@@ -31,19 +31,19 @@ def controlled(term, w, guess, most):
     return [term - guess * (w - 1.0) if stake * guess * max(most - 1.0, 0.0) <= 0.5 else term for stake in STAKES]
 
 
-def bands(lessons, rule, error=0.05):
-    """Lessons are (arm, p, r in [0, 1], offered, least p); rule(arm, offered) its probability by the rule, or None where it has none.
+def bands(updates, rule, error=0.05):
+    """Updates are (arm, p, r in [0, 1], available, least p); rule(arm, available) its probability by the rule, or None where it has none.
 
     The rule's value and interval, and those of the policy less the rule."""
     up, down, gain, loss, n = [], [], [], [], 0
     seen = reward = value = difference = 0.0
-    for arm, p, r, offered, least in lessons:
+    for arm, p, r, available, least in updates:
         guess = (reward + 0.5) / (seen + 1.0)
         seen, reward = seen + 1.0, reward + r
-        chance = rule(arm, offered)
-        if chance is None:
+        probability = rule(arm, available)
+        if probability is None:
             continue
-        w, largest = chance / p, max(rule(each, offered) for each in offered) / least if least > 0.0 else math.inf
+        w, largest = probability / p, max(rule(each, available) for each in available) / least if least > 0.0 else math.inf
         n, value, difference = n + 1, value + w * r, difference + r - w * r
         up.append(controlled(w * r, w, guess, largest))
         down.append(controlled(w * (1.0 - r), w, 1.0 - guess, largest))

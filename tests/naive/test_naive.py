@@ -37,10 +37,10 @@ def rounds(
 ) -> Iterator[tuple[int, int, float, list[int] | None]]:
     rng = np.random.default_rng(seed)
     for _ in range(count):
-        offered = rng.permutation(ARMS)[: rng.integers(1, ARMS + 1)].tolist()
-        arm = offered[0] if masked else int(rng.integers(ARMS))
+        available = rng.permutation(ARMS)[: rng.integers(1, ARMS + 1)].tolist()
+        arm = available[0] if masked else int(rng.integers(ARMS))
         leaf, x = int(rng.integers(hierarchy.leaves)), float(rng.exponential())
-        yield leaf, arm, x, offered if masked else None
+        yield leaf, arm, x, available if masked else None
 
 
 def gap(
@@ -48,15 +48,15 @@ def gap(
 ) -> float:
     """Largest difference in p over all leaves while both learn the same rounds."""
     worst = 0.0
-    for leaf, arm, x, offered in rounds(hierarchy, masked=masked):
+    for leaf, arm, x, available in rounds(hierarchy, masked=masked):
         for s in range(hierarchy.leaves):
-            for given in (None, offered):
+            for given in (None, available):
                 p, q = first.probabilities(s, given), second.probabilities(s, given)
                 assert abs(p.sum() - 1) < 1e-12
                 assert given is None or set(np.flatnonzero(p)) == set(given)
                 worst = max(worst, float(np.abs(p - q).max()))
-        first.learn(leaf, arm, x, offered)
-        second.learn(leaf, arm, x, offered)
+        first.learn(leaf, arm, x, available)
+        second.learn(leaf, arm, x, available)
     return worst
 
 
@@ -101,7 +101,7 @@ def test_a_wrong_prior_structure_or_constant_is_noticed() -> None:
         assert gap(*both, right, masked=False) > 1e-3
 
     class WithoutC(naive.Recursion):
-        def learn(self, leaf: int, arm: int, x: float, offered: naive.Offered = None) -> None:
+        def learn(self, leaf: int, arm: int, x: float, available: naive.Available = None) -> None:
             super().learn(leaf, arm, x)
 
     assert gap(WithoutC(right, ARMS), naive.Mixture(right, ARMS), right, masked=True) > 1e-3
@@ -223,7 +223,7 @@ def test_add_arm_between_rounds_over_representations(name: str) -> None:
         np.testing.assert_allclose(recursion.probabilities(s), gamma / gamma.sum(), rtol=1e-12)
 
 
-def test_a_sole_offered_arm_loses_nothing() -> None:
+def test_a_sole_available_arm_loses_nothing() -> None:
     recursion = naive.Recursion(naive.binary_tree(1), ARMS)
     before = recursion.probabilities(0)
     recursion.learn(0, 1, 1e6, [1])

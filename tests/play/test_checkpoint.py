@@ -93,11 +93,11 @@ def learned_slowly(policy, batches):
     """`policy.learn`, one by one; arms are added as they appear."""
     for batch in batches:
         for i in range(len(batch)):
-            offered = [batch.arms[a] for a in np.flatnonzero(batch.available[i])]
-            for arm in offered:
+            available = [batch.arms[a] for a in np.flatnonzero(batch.available[i])]
+            for arm in available:
                 if arm not in policy.arms:
                     policy.add_arm(arm)
-            told = {"arm": batch.arms[batch.arm[i]], "propensity": float(batch.propensity[i]), "available": offered}
+            told = {"arm": batch.arms[batch.arm[i]], "propensity": float(batch.propensity[i]), "available": available}
             policy.learn(hsb.Decision(context=float(batch.contexts[i, 0]), **told), reward=float(batch.reward[i]))
     return policy
 

@@ -11,8 +11,8 @@ from support import interrupting
 
 import hsb
 import hsb.logs
-from hsb.engine.kernels.words import panel as p
-from hsb.engine.state.panel import piece
+from hsb.engine.kernels.words import ensemble as p
+from hsb.engine.state.ensemble import piece
 from hsb.learners.feature_state import MIXTURE
 from hsb.play import fit as fits
 
@@ -55,7 +55,7 @@ def test_it_earns_more_from_a_skewed_log_than_one_pass_does():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted, once = (training.ours(train, test, names, fit=fit) for fit in (True, False))
-    single = test.chances.mean(axis=0).max()
+    single = test.probabilities.mean(axis=0).max()
     assert fitted > single + 0.025
     assert once < single
     assert training.ours(train, test, SENSIBLE, fit=True) > single + 0.03
@@ -79,7 +79,7 @@ def test_the_guarantee_goes_on_as_it_was():
         assert t % 100 or fitted.certificate().rounds == 801 + t
     found = fitted.certificate()
     for arm in ARMS:
-        left = sum(loss - b - (loss - b) / chance * (shown == arm) for shown, loss, chance, b in told)
+        left = sum(loss - b - (loss - b) / probability * (shown == arm) for shown, loss, probability, b in told)
         price = (math.log(3) + math.log(4) - math.log(MIXTURE)) / found.rate
         assert left <= found.excess + price + 1e-6
 

@@ -55,14 +55,14 @@ def test_several_policies_read_together():
 
 
 def expected(truth, batches, wanted):
-    """What a policy that plays `wanted(context)`, where offered, would earn a round, over the rounds that uniform logging would match."""
+    """What a policy that plays `wanted(context)`, where available, would earn a round, over the rounds that uniform logging would match."""
     gains, weights = 0.0, 0.0
     for table, batch in zip(truth, batches, strict=True):
         for i in range(len(batch)):
-            offered = np.flatnonzero(~np.isnan(table[i]))
-            arm = wanted(batch.contexts[i, 0], offered)
-            weights += 1.0 / len(offered)
-            gains += table[i, arm] / len(offered)
+            available = np.flatnonzero(~np.isnan(table[i]))
+            arm = wanted(batch.contexts[i, 0], available)
+            weights += 1.0 / len(available)
+            gains += table[i, arm] / len(available)
     return gains / weights
 
 
@@ -88,9 +88,9 @@ def chooser(wanted):
     return hsb.Policy(arms=ARMS, learner=Choosing(len(ARMS), wanted), seed=0)
 
 
-def good(x, offered):
-    fit = [a for a in offered if (a % 2 == 0) == (x < 0.5)]
-    return fit[0] if fit else offered[0]
+def good(x, available):
+    fit = [a for a in available if (a % 2 == 0) == (x < 0.5)]
+    return fit[0] if fit else available[0]
 
 
 def test_replay_is_unbiased_on_a_uniform_log():
@@ -111,8 +111,8 @@ def test_replay_is_unbiased_on_a_uniform_log():
 def test_rejection_sampling_makes_a_skewed_log_fair():
     """The thinned log gives the truth averaged over events; matching alone, without the propensities, does not (control)."""
 
-    def last(x, offered):
-        return offered[-1] if x < 0.7 else offered[0]
+    def last(x, available):
+        return available[-1] if x < 0.7 else available[0]
 
     batches, truth = made_log(np.random.default_rng(2), 40_000, skewed=True)
     right = sum(
@@ -169,7 +169,7 @@ def test_removed_arms_are_not_played():
         policy.remove_arm(arm)
     found = replay(policy, BATCHES)
     with_a = sum(int((batch.labels() == "a").sum()) for batch in BATCHES)
-    assert found.matched == with_a  # the only arm left is chosen wherever it is offered
+    assert found.matched == with_a  # the only arm left is chosen wherever it is available
 
 
 def test_intervals():

@@ -38,7 +38,7 @@ ALLOWED = {
     "benchmarks/bakeoff/picture.py": "ink and grey of a picture that has no ground of its own",
     "docs/_tools/pictures.py": "drawings of ideas: two arms, regions and steps, no policies in them",
     "docs/gallery/plot_arms_come_and_go.py": "white lines between arms",
-    "docs/gallery/plot_dicts.py": "black or white letters on a map of chances",
+    "docs/gallery/plot_dicts.py": "black or white letters on a map of probabilities",
 }
 
 

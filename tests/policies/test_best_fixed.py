@@ -67,12 +67,12 @@ def test_rewards_and_other_ranges_mirror_losses() -> None:
     assert wide.average_loss == pytest.approx(plain.average_loss * 20 - 5, abs=1e-12)
 
 
-def test_where_its_arm_is_not_offered_the_leaf_decides() -> None:
+def test_where_its_arm_is_not_available_the_leaf_decides() -> None:
     policy = BestFixed.of(FOUR, [0.1, 0.1, 0.9], [[0.0, 0.5, 0.25], [0.0, 0.5, 0.25], [0.0, 0.5, 0.75]])
     assert policy.decide(0.1, available=[1, 2]).arm == 2 and policy.decide(0.9, available=[1, 2]).arm == 1
     assert policy.probabilities(0.1, available=[1, 2]).tolist() == [0, 0, 1]
     given = BestFixed(FOUR, arms=3, mapping=[0, 1, 2, 2])
-    assert given.decide(0.1, available=[1, 2]).arm == 1  # nothing is known: the first one offered
+    assert given.decide(0.1, available=[1, 2]).arm == 1  # nothing is known: the first one available
     assert np.isnan(given.average_loss) and BestFixed(FOUR, arms=3, mapping=2).mapping.tolist() == [2] * 4
 
 

@@ -50,10 +50,10 @@ def test_the_slow_twin_decides_alike(most: int | None) -> None:
     rng = np.random.default_rng(1)
     with np.errstate(over="ignore"):  # words wrap around; without compilation NumPy says so
         for t, u in enumerate(rng.random(60)):
-            offered = None if t % 2 else np.flatnonzero(masks[t]).tolist()
-            decision = policy.decide(contexts[t], available=offered, u=u)
+            available = None if t % 2 else np.flatnonzero(masks[t]).tolist()
+            decision = policy.decide(contexts[t], available=available, u=u)
             leaf = int(contexts[t] * 4)
-            assert (decision.arm, decision.propensity) == twin.decide(leaf, offered, 2.0, 20, u)
+            assert (decision.arm, decision.propensity) == twin.decide(leaf, available, 2.0, 20, u)
             loss = float(losses[t, decision.arm])
             policy.learn(decision, loss=loss)
             twin.learn(leaf, decision.arm, loss, decision.propensity)

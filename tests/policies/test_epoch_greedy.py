@@ -42,10 +42,10 @@ def test_the_slow_twin_decides_alike(most: int | None, delay: int) -> None:
     contexts, losses, masks = table(200, 2)
     waiting = []
     for t, u in enumerate(np.random.default_rng(1).random(200)):
-        offered = None if t % 3 else np.flatnonzero(masks[t]).tolist()
-        decision = policy.decide(contexts[t], available=offered, u=u)
+        available = None if t % 3 else np.flatnonzero(masks[t]).tolist()
+        decision = policy.decide(contexts[t], available=available, u=u)
         leaf = int(contexts[t] * 3)
-        assert (decision.arm, decision.propensity) == twin.decide(leaf, offered, u)
+        assert (decision.arm, decision.propensity) == twin.decide(leaf, available, u)
         waiting.append((decision, leaf, float(losses[t, decision.arm])))
         if len(waiting) == delay:
             for done, where, loss in waiting:

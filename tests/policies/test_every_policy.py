@@ -7,7 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.policies import CANNOT_WIDEN, CONTEXTS, LOSSES, OFFERED, POLICIES, ROUNDS, each_policy, first, halves, play, state
+from support.policies import (
+    AVAILABLE,
+    CANNOT_WIDEN,
+    CONTEXTS,
+    LOSSES,
+    POLICIES,
+    ROUNDS,
+    each_policy,
+    first,
+    halves,
+    play,
+    state,
+)
 
 import hsb
 
@@ -30,11 +42,11 @@ def certified(policy: hsb.Policy) -> list[float]:
 @pytest.mark.parametrize("masks", [False, True])
 def test_a_table_gives_what_its_rounds_give(name: str, masks: bool) -> None:
     one, other = POLICIES[name](), POLICIES[name]()
-    run = hsb.simulate(one, CONTEXTS, LOSSES, available=OFFERED if masks else None)
+    run = hsb.simulate(one, CONTEXTS, LOSSES, available=AVAILABLE if masks else None)
     done = play(other, masks=masks)
     assert run.arms.tolist() == [arm for arm, _ in done]
     if not np.isnan(run.propensities).any():
-        assert run.propensities.tolist() == [chance for _, chance in done]
+        assert run.propensities.tolist() == [probability for _, probability in done]
     assert state(one)["random"] == state(other)["random"]
     for x in np.linspace(0, 1, 17):  # the arrays themselves may differ in scratch
         assert np.array_equal(one.probabilities(x), other.probabilities(x))

@@ -33,16 +33,16 @@ def gap(policy: Exp4, kind: str, rounds: int, masking: float, twin: Naive, *, to
     rng = np.random.default_rng(rounds)
     worst = 0.0
     for t, context in enumerate(contexts(kind, rounds, rng)):
-        offered = some_arms(rng, 3, masking)
-        labels = None if offered is None else [ARMS[m] for m in offered]
+        available = some_arms(rng, 3, masking)
+        labels = None if available is None else [ARMS[m] for m in available]
         p, given = policy.probabilities(context, available=labels), advice(policy, context)
-        worst = max(worst, off(p, twin.probabilities(given, offered)))
-        arm = int(rng.choice(range(3) if offered is None else offered))
+        worst = max(worst, off(p, twin.probabilities(given, available)))
+        arm = int(rng.choice(range(3) if available is None else available))
         propensity, loss = float(rng.uniform(0.05, 1.0)), float(rng.choice([0.0, 1.0, rng.random(), 1e-9]))
         if t == rounds // 2:
             propensity, loss = 1e-3, 1.0  # a step of 400
         policy.learn(hsb.Decision(context=context, arm=ARMS[arm], propensity=propensity, available=labels), loss=told * loss)
-        twin.learn(given, arm, 0.4 * loss / propensity, offered)
+        twin.learn(given, arm, 0.4 * loss / propensity, available)
     return max(worst, off(policy.weights, twin.weights))
 
 
@@ -76,7 +76,7 @@ def test_errors_are_noticed(kind):
     assert gap(made(kind), kind, 60, 0.3, twin_of(policy), told=1 - 1e-6) > 1e-8
 
     class NobodySleeps(Naive):
-        def learn(self, advice: Array, arm: int, x: float, offered: Any = None) -> None:
+        def learn(self, advice: Array, arm: int, x: float, available: Any = None) -> None:
             super().learn(advice, arm, x)
 
     assert gap(made(kind), kind, 60, 0.6, NobodySleeps(policy.prior)) > 1e-3
@@ -87,9 +87,11 @@ def test_constant_experts_are_exp3_also_with_sleep():
     other = hsb.Exp3(arms=4, learning_rate=0.3)
     rng = np.random.default_rng(0)
     for _ in range(300):
-        offered = some_arms(rng, 4, 0.5) or range(4)
-        assert np.abs(one.probabilities(None, available=offered) - other.probabilities(None, available=offered)).max() < 1e-12
-        decision = hsb.Decision(context=None, arm=int(rng.choice(offered)), propensity=0.4, available=offered)
+        available = some_arms(rng, 4, 0.5) or range(4)
+        assert (
+            np.abs(one.probabilities(None, available=available) - other.probabilities(None, available=available)).max() < 1e-12
+        )
+        decision = hsb.Decision(context=None, arm=int(rng.choice(available)), propensity=0.4, available=available)
         loss = float(rng.random())
         one.learn(decision, loss=loss)
         other.learn(decision, loss=loss)
@@ -179,16 +181,16 @@ def test_simulate_is_decide_and_learn_bit_for_bit(kind, rate, masks):
     rng = np.random.default_rng(3)
     rounds = 120
     table, losses = contexts(kind, rounds, rng), rng.uniform(-1, 3, (rounds, 3))
-    offered = rng.random((rounds, 3)) < 0.6
-    offered[~offered.any(axis=1)] = True
+    available = rng.random((rounds, 3)) < 0.6
+    available[~available.any(axis=1)] = True
     one, other = made(kind, loss_range=(-1, 3), **rate), made(kind, loss_range=(-1, 3), **rate)
     if masks == "removed":
         one.remove_arm("b")
         other.remove_arm("b")
-    run = hsb.simulate(one, table, losses, available=offered if masks == "masks" else None)
+    run = hsb.simulate(one, table, losses, available=available if masks == "masks" else None)
     for t in range(rounds):
-        available = [arm for m, arm in enumerate(ARMS) if offered[t, m]] if masks == "masks" else None
-        decision = other.decide(table[t], available=available, u=other.rng.random())
+        there = [arm for m, arm in enumerate(ARMS) if available[t, m]] if masks == "masks" else None
+        decision = other.decide(table[t], available=there, u=other.rng.random())
         other.learn(decision, loss=losses[t, ARMS.index(decision.arm)])
         assert (run.arms[t], run.propensities[t]) == (decision.arm, decision.propensity)
     assert state(one)["arrays"] == state(other)["arrays"]
@@ -250,14 +252,14 @@ def test_sleep_over_many_hard_rounds():
     policy, twin = Exp4(6, arms=4, learning_rate=20.0, seed=0), Naive(np.full(6, 1 / 6))
     for t in range(3000):
         given = rng.integers(4, size=6)
-        offered = some_arms(rng, 4, 0.7)
-        p = policy.probabilities(given, available=offered)
-        q = twin.probabilities(one_hot(given, 4), offered)
+        available = some_arms(rng, 4, 0.7)
+        p = policy.probabilities(given, available=available)
+        q = twin.probabilities(one_hot(given, 4), available)
         assert abs(p.sum() - 1) < 1e-12 and np.abs(p - q).max() < 1e-7
-        arm = int(np.argmax(p)) if t % 3 else int(rng.choice(offered or range(4)))
+        arm = int(np.argmax(p)) if t % 3 else int(rng.choice(available or range(4)))
         propensity = max(float(p[arm]), 1e-12)
-        policy.learn(hsb.Decision(context=given, arm=arm, propensity=propensity, available=offered), loss=1.0)
-        twin.learn(one_hot(given, 4), arm, min(20.0 / propensity, 1e15), offered)
+        policy.learn(hsb.Decision(context=given, arm=arm, propensity=propensity, available=available), loss=1.0)
+        twin.learn(one_hot(given, 4), arm, min(20.0 / propensity, 1e15), available)
     assert np.isfinite(policy.learner.logs).all()
 
 
@@ -275,7 +277,7 @@ def test_experts_of_next_to_no_weight_are_heard_when_all_others_sleep():
     assert (policy.probabilities([0, 1, 2, 0])[[1, 2]] == 0.0).all()
 
 
-def test_where_all_experts_sleep_the_offered_arms_are_equal_and_nothing_is_learned():
+def test_where_all_experts_sleep_the_available_arms_are_equal_and_nothing_is_learned():
     policy = made("arms")
     before = state(policy)["arrays"]
     context = ["a"] * 5

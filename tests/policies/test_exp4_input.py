@@ -43,7 +43,7 @@ def test_an_arm_added_while_running():
     policy.add_arm("new")
     assert policy.learning_rate == pytest.approx(before * math.sqrt(2 / 3))
     assert policy.probabilities(0.9) == pytest.approx([0.5, 0.0, 0.5])
-    policy.learn(early, loss=1.0)  # the new arm was not offered then
+    policy.learn(early, loss=1.0)  # the new arm was not available then
     given = Exp4(2, arms=2, learning_rate=0.5)
     given.add_arm("new")
     assert given.probabilities([[0.5, 0, 0.5], [0, 0, 1]]) == pytest.approx([0.25, 0.0, 0.75])

@@ -22,18 +22,18 @@ def told_alike(case: Case, rounds: int, *, masking: float = 0.0, seed: int = 0, 
         leaf = int(rng.integers(case.shape.leaves))
         context = case.context(leaf, rng)
         cell = int(policy.learner.keys.read(context)[0][0])
-        offered = sorted(rng.permutation(3)[: rng.integers(1, 4)].tolist()) if rng.random() < masking else None
-        p = policy.probabilities(context, available=offered)
-        q = twin.probabilities(leaf, cell, offered)
+        available = sorted(rng.permutation(3)[: rng.integers(1, 4)].tolist()) if rng.random() < masking else None
+        p = policy.probabilities(context, available=available)
+        q = twin.probabilities(leaf, cell, available)
         worst = max(worst, float(np.abs(p - q).max()))
-        among = np.isin(np.arange(3), range(3) if offered is None else offered)
-        chances = 0.9 * p + 0.1 * among / among.sum()
-        arm = int(rng.choice(3, p=chances / chances.sum()))
+        among = np.isin(np.arange(3), range(3) if available is None else available)
+        probabilities = 0.9 * p + 0.1 * among / among.sum()
+        arm = int(rng.choice(3, p=probabilities / probabilities.sum()))
         good = (leaf + (t > rounds // 2)) % 3 if sharp else 0
         loss = 0.9 * (arm != good) + 0.1 * rng.random() if sharp else float(rng.choice([0.0, 1.0, rng.random()]))
-        propensity = float(min(1.0, chances[arm]))
-        policy.learn(hsb.Decision(context=context, arm=arm, propensity=propensity, available=offered), loss=loss)
-        twin.learn(leaf, cell, arm, min(1.0, loss + lie), propensity, offered)
+        propensity = float(min(1.0, probabilities[arm]))
+        policy.learn(hsb.Decision(context=context, arm=arm, propensity=propensity, available=available), loss=loss)
+        twin.learn(leaf, cell, arm, min(1.0, loss + lie), propensity, available)
     if sharp:
         assert twin.advisor.changes > 0
     return worst
@@ -59,12 +59,12 @@ def test_a_table_gives_what_its_rounds_give(arms: int, masks: bool) -> None:
     rng = np.random.default_rng(0)
     rounds = 4500  # through two falls of the rate
     contexts, losses = rng.random(rounds), (rng.random((rounds, arms)) < 0.4).astype(float)
-    offered = rng.random((rounds, arms)) < 0.7
-    offered[:, 0] = True
+    available = rng.random((rounds, arms)) < 0.7
+    available[:, 0] = True
     one, other = (hsb.HSB(hsb.BinaryTree(depth=20), arms=arms, seed=5) for _ in range(2))
-    run = hsb.simulate(one, contexts, losses, available=offered if masks else None)
+    run = hsb.simulate(one, contexts, losses, available=available if masks else None)
     for t in range(rounds):
-        decision = other.decide(contexts[t], available=np.flatnonzero(offered[t]).tolist() if masks else None)
+        decision = other.decide(contexts[t], available=np.flatnonzero(available[t]).tolist() if masks else None)
         assert (decision.arm, decision.propensity) == (run.arms[t], run.propensities[t]), t
         other.learn(decision, loss=losses[t, decision.arm])
     for name, array in one.to_arrays().items():
@@ -75,10 +75,10 @@ def world(name: str, seed: int, rounds: int = 100_000) -> tuple[np.ndarray, np.n
     """Sections VI-A and VI-B."""
     rng = np.random.default_rng([seed, 7])
     s = rng.random(rounds)
-    chance = np.column_stack([0.5 + 0.5 * np.sin(2 * np.pi * s), np.sin(np.pi * s), s])
+    probability = np.column_stack([0.5 + 0.5 * np.sin(2 * np.pi * s), np.sin(np.pi * s), s])
     if name == "change":
-        chance[rounds // 4 :] = chance[rounds // 4 :, [1, 2, 0]]
-    return s, (rng.random(chance.shape) < chance).astype(float)
+        probability[rounds // 4 :] = probability[rounds // 4 :, [1, 2, 0]]
+    return s, (rng.random(probability.shape) < probability).astype(float)
 
 
 def average(name: str, depth: int, seeds: int = 4, **how: object) -> float:

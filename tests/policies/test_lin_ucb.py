@@ -202,9 +202,9 @@ def test_it_learns_linear_losses_and_only_those():
     rng = np.random.default_rng(0)
     n = 20_000
     x = rng.random((n, 2))
-    chance = np.column_stack([0.1 + 0.8 * x[:, 0], 0.9 - 0.8 * x[:, 0], 0.3 + 0.4 * x[:, 1]])
-    run = hsb.simulate(LinUCB(2, arms=3, alpha=0.5, seed=0), x, (rng.random((n, 3)) < chance).astype(float))
-    best = chance.min(axis=1).mean()
+    probability = np.column_stack([0.1 + 0.8 * x[:, 0], 0.9 - 0.8 * x[:, 0], 0.3 + 0.4 * x[:, 1]])
+    run = hsb.simulate(LinUCB(2, arms=3, alpha=0.5, seed=0), x, (rng.random((n, 3)) < probability).astype(float))
+    best = probability.min(axis=1).mean()
     assert run.average_loss < best + 0.02  # a standard error is 0.003
     bump = np.column_stack([4 * (x[:, 0] - 0.5) ** 2, np.full(n, 0.35)])
     run = hsb.simulate(LinUCB(2, arms=2, alpha=0.5, seed=0), x, (rng.random((n, 2)) < bump).astype(float))
@@ -364,7 +364,7 @@ def test_large_features_are_learned_as_small_ones_are():
     assert max(found) - min(found) < 0.01 and max(found) < losses.min(axis=1).mean() + 0.03 < losses.mean() - 0.1
 
 
-def test_scores_that_are_no_numbers_play_no_arm_that_is_not_offered():
+def test_scores_that_are_no_numbers_play_no_arm_that_is_not_available():
     policy = trained()
     policy.state[:] = np.nan
     for available in ([1], [1, 2], [2]):

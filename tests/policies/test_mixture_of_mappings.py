@@ -90,12 +90,12 @@ def test_it_equals_the_naive_mixture(name):
     rng = np.random.default_rng(0)
     for _ in range(60):
         leaf, arm, x = int(rng.integers(case.shape.leaves)), int(rng.integers(2)), float(rng.random())
-        offered = some_arms(rng, 2, 0.3)
-        if offered is None or arm in offered:
+        available = some_arms(rng, 2, 0.3)
+        if available is None or arm in available:
             context = case.context(leaf, rng)
-            assert off(policy.probabilities(context, available=offered), oracle.probabilities(leaf, offered)) < EXACT
-            policy.learn(hsb.Decision(context=context, arm=arm, propensity=0.3, available=offered), loss=x)
-            oracle.learn(leaf, arm, x, offered)
+            assert off(policy.probabilities(context, available=available), oracle.probabilities(leaf, available)) < EXACT
+            policy.learn(hsb.Decision(context=context, arm=arm, propensity=0.3, available=available), loss=x)
+            oracle.learn(leaf, arm, x, available)
 
 
 def test_errors_are_noticed():

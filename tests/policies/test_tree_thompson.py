@@ -177,7 +177,7 @@ def test_simulate_is_decide_and_learn(structure, masked, forgetting, monkeypatch
     assert np.isnan(run.propensities).all()
 
 
-def test_learning_does_not_look_at_the_propensity_nor_at_what_was_offered():
+def test_learning_does_not_look_at_the_propensity_nor_at_what_was_available():
     one, other = trained(), trained()
     one.learn(hsb.Decision(context=0.2, arm=1, propensity=0.9), loss=0.3)
     other.learn(hsb.Decision(context=0.2, arm=1, propensity=1e-9, available=[1, 2]), loss=0.3)
@@ -271,10 +271,10 @@ def problem(change: bool, seed: int, rounds: int = 100_000) -> tuple[np.ndarray,
     """Sections VI-A and VI-B of the paper."""
     rng = np.random.default_rng(seed)
     s = rng.random(rounds)
-    chance = np.column_stack([0.5 + 0.5 * np.sin(2 * np.pi * s), np.sin(np.pi * s), s])
+    probability = np.column_stack([0.5 + 0.5 * np.sin(2 * np.pi * s), np.sin(np.pi * s), s])
     if change:
-        chance[rounds // 4 :] = chance[rounds // 4 :][:, [1, 2, 0]]
-    return s, (rng.random((rounds, 3)) < chance).astype(float)
+        probability[rounds // 4 :] = probability[rounds // 4 :][:, [1, 2, 0]]
+    return s, (rng.random((rounds, 3)) < probability).astype(float)
 
 
 def average(change: bool, depth: int, **settings: Any) -> float:
@@ -302,9 +302,9 @@ def test_forgetting_finds_an_arm_that_became_better():
     """After a long time in which it was bad and hardly played."""
     rng = np.random.default_rng(0)
     n, change = 300_000, 250_000
-    chance = np.tile([0.3, 0.6, 0.9], (n, 1))
-    chance[change:, 2] = 0.1
-    losses = (rng.random((n, 3)) < chance).astype(float)
+    probability = np.tile([0.3, 0.6, 0.9], (n, 1))
+    probability[change:, 2] = 0.1
+    losses = (rng.random((n, 3)) < probability).astype(float)
     for forgetting, low, high in ((0.997, 0.09, 0.13), (None, 0.25, 0.35)):
         policy = TreeThompson(hsb.BinaryTree(depth=5), arms=3, seed=0, forgetting=forgetting)
         run = hsb.simulate(policy, rng.random(n), losses)

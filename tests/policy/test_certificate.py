@@ -41,7 +41,7 @@ class Told(NamedTuple):
     arm: int
     loss: float
     estimate: float
-    offered: tuple[int, ...]
+    available: tuple[int, ...]
     arms: int  # how many there were
 
 
@@ -55,16 +55,16 @@ def losses_of(kind: str, p: np.ndarray, leaf: int, t: int, rng: np.random.Genera
 
 
 def run(policy: hsb.HSB, how: str, world: str, seed: int) -> list[Told]:
-    """Let it play, its feedback as `how` says: at once, late, out of order, some arms not offered, arms that come and go, logs of another."""
+    """Let it play, its feedback as `how` says: at once, late, out of order, some arms not available, arms that come and go, logs of another."""
     rng = np.random.default_rng([seed, len(how), len(world)])
     told: list[Told] = []
     waiting: list[tuple[hsb.Decision, int, np.ndarray, tuple[int, ...]]] = []
 
-    def learn(decision: hsb.Decision, leaf: int, losses: np.ndarray, offered: tuple[int, ...]) -> None:
+    def learn(decision: hsb.Decision, leaf: int, losses: np.ndarray, available: tuple[int, ...]) -> None:
         gamma = rates_of(policy).rate / 2 if policy.learner.mixture.implicit else 0.0
         loss = float(losses[decision.arm])
         policy.learn(decision, loss=loss)
-        told.append(Told(leaf, decision.arm, loss, loss / (decision.propensity + gamma), offered, len(losses)))
+        told.append(Told(leaf, decision.arm, loss, loss / (decision.propensity + gamma), available, len(losses)))
 
     for t in range(ROUNDS):
         if how == "arms" and t in (150, 400):
@@ -75,19 +75,19 @@ def run(policy: hsb.HSB, how: str, world: str, seed: int) -> list[Told]:
             policy.add_arm(0)
         M, leaf = len(policy.arms), int(rng.integers(LEAVES))
         context = (leaf + float(rng.random())) / LEAVES
-        offered = tuple(policy.active_arms)
+        available = tuple(policy.active_arms)
         if how == "masked" and rng.random() < 0.6:
-            offered = tuple(sorted(rng.permutation(M)[: rng.integers(1, M + 1)].tolist()))
-        available = None if len(offered) == M else offered
-        p = policy.probabilities(context, available=available)
+            available = tuple(sorted(rng.permutation(M)[: rng.integers(1, M + 1)].tolist()))
+        mask = None if len(available) == M else available
+        p = policy.probabilities(context, available=mask)
         losses = losses_of(world, p, leaf, t, rng)
         if how == "logged":  # by somebody else, who explores
             q = np.array([0.1, 0.2, 0.7]) if t % 3 else np.array([0.4, 0.3, 0.3])
             arm = int(rng.choice(3, p=q))
             decision = hsb.Decision(context=context, arm=arm, propensity=float(q[arm]))
         else:
-            decision = policy.decide(context, available=available)
-        waiting.append((decision, leaf, losses, offered))
+            decision = policy.decide(context, available=mask)
+        waiting.append((decision, leaf, losses, available))
         if how == "late":
             if len(waiting) > 60:
                 learn(*waiting.pop(0))
@@ -126,7 +126,7 @@ def left_of(told: list[Told], mapping: tuple[int, ...]) -> float:
     total = 0.0
     for row in told:
         arm = mapping[row.leaf] if mapping[row.leaf] < row.arms else 0
-        if arm in row.offered:
+        if arm in row.available:
             total += row.loss - (row.estimate if row.arm == arm else 0.0)
     return total
 
@@ -326,7 +326,7 @@ def test_it_says_no_more_than_is_proved() -> None:
     policy = hsb.HSB(TREE, arms=2, implicit=True, seed=0)
     run(policy, "masked", "random", 0)
     plain, sure = str(policy.certificate()), str(policy.certificate(0.05))
-    assert "estimated from the same rounds" in plain and "not offered" in plain and "best" not in plain
+    assert "estimated from the same rounds" in plain and "not available" in plain and "best" not in plain
     assert "with probability 0.95" in sure and "estimated" not in sure
     single = hsb.Exp3(arms=2, seed=0)
     single.learn(single.decide(None), loss=1.0)

@@ -23,7 +23,7 @@ def through_json(decision: hsb.Decision) -> hsb.Decision:
 
 @each_policy
 def test_it_is_learned_exactly_as_the_original(name: str) -> None:
-    """Late, with arms not offered, after an arm was added; then refused, also where the original is given."""
+    """Late, with arms not available, after an arm was added; then refused, also where the original is given."""
     policy = made(name)
     play(policy, slice(0, 30))
     decisions = [policy.decide(float(x), available=[0, 2] if x < 0.3 else None) for x in CONTEXTS[:20]]
@@ -137,7 +137,7 @@ WRONG: list[tuple[Any, str]] = [
     (RIGHT | {"id": "17"}, "'id' of a decision must be"),
     (RIGHT | {"id": "a-017"}, "'id' of a decision must be"),
     (RIGHT | {"stream": "a"}, "A decision has no field 'stream'"),
-    (RIGHT | {"offered": -1}, "'offered' of a decision must be"),
+    (RIGHT | {"arms": -1}, "'arms' of a decision must be"),
     (RIGHT | {"rounds": 0.5}, "'rounds' of a decision must be"),
     (RIGHT | {"advised": 2.0}, "'advised' of a decision must be a share"),
     (RIGHT | {"taught": {"a": 1}}, "'taught' of a decision must be"),

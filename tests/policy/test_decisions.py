@@ -130,7 +130,7 @@ def one_by_one(
 ) -> tuple[list[Any], list[float]]:
     decisions = []
     for t, context in enumerate(contexts):
-        given = None if masks is None else [arm for arm, offered in zip(policy.arms, masks[t], strict=True) if offered]
+        given = None if masks is None else [arm for arm, available in zip(policy.arms, masks[t], strict=True) if available]
         decision = policy.decide(context.tolist(), available=given)
         value = float(losses[t, policy.arms.index(decision.arm)])
         policy.learn(decision, **{"reward" if rewards else "loss": value})

@@ -8,11 +8,11 @@ import pytest
 
 import hsb
 
-CHANCES = {"A": 0.2, "B": 1.0}  # that feedback comes
+PROBABILITIES = {"A": 0.2, "B": 1.0}  # that feedback comes
 LOSES = {"A": 0.7, "B": 0.5}
 
 
-def shop(rounds, seed, chances, *, corrected=False, late=0):
+def shop(rounds, seed, probabilities, *, corrected=False, late=0):
     """A policy that is told what comes back; how often A was played; and the texts of the warnings."""
     policy, rng, played = hsb.HSB(arms=["A", "B"], seed=seed), np.random.default_rng(seed), 0
     waiting = []
@@ -23,22 +23,22 @@ def shop(rounds, seed, chances, *, corrected=False, late=0):
             decision = policy.decide(context)
             played += decision.arm == "A"
             loss = float(rng.random() < LOSES[decision.arm])
-            if rng.random() < chances[decision.arm]:
+            if rng.random() < probabilities[decision.arm]:
                 waiting.append((decision, loss))
             if len(waiting) > late:
                 decision, loss = waiting.pop(0)
                 if corrected:  # l / (p q): as if another had logged it, with probability p q of being played and answered
-                    chance = decision.propensity * chances[decision.arm]
-                    decision = hsb.Decision(context=decision.context, arm=decision.arm, propensity=chance)
+                    probability = decision.propensity * probabilities[decision.arm]
+                    decision = hsb.Decision(context=decision.context, arm=decision.arm, propensity=probability)
                 policy.learn(decision, loss=loss)
     return policy, played / rounds, [str(each.message) for each in seen]
 
 
 def test_it_is_said_once_and_counted():
-    policy, played, texts = shop(4000, 0, CHANCES)
+    policy, played, texts = shop(4000, 0, PROBABILITIES)
     assert played > 0.6  # the default plays the worse arm
     assert len(texts) == 1 and "Feedback depends on the arm" in texts[0] and "100% of 'B'" in texts[0]
-    made, learned = policy.ledger.feedback.decisions, policy.ledger.feedback.lessons
+    made, learned = policy.ledger.feedback.decisions, policy.ledger.feedback.updates
     assert made.total() == 4000 and made["B"] == learned["B"]
     assert learned["A"] / made["A"] == pytest.approx(0.2, abs=0.03)
 
@@ -50,38 +50,39 @@ def test_where_feedback_is_missing_alike_or_late_nothing_is_said():
 
 
 def test_the_correction_plays_the_better_arm():
-    """q = .2: A is played in most rounds; learned with the chance that it was played and answered, in few. It must be the arm's chance."""
-    plain = [shop(8000, seed, CHANCES)[1] for seed in range(2)]
-    mended = [shop(8000, seed, CHANCES, corrected=True)[1] for seed in range(2)]
+    """q = .2: A is played in most rounds; learned with the probability that it was played and answered, in few. It must be the arm's
+    probability."""
+    plain = [shop(8000, seed, PROBABILITIES)[1] for seed in range(2)]
+    mended = [shop(8000, seed, PROBABILITIES, corrected=True)[1] for seed in range(2)]
     assert min(plain) > 0.7 and max(mended) < 0.25
 
 
 def test_in_tables_too_and_copies_and_pickles_go_on():
     policy, rng = hsb.Exp3(arms=["A", "B"], seed=0), np.random.default_rng(0)
     made = policy.decide_many([None] * 2000)
-    came = [0.5 if rng.random() < CHANCES[decision.arm] else None for decision in made]
+    came = [0.5 if rng.random() < PROBABILITIES[decision.arm] else None for decision in made]
     with pytest.warns(RuntimeWarning, match="Feedback depends on the arm"):
         policy.learn_many(made, losses=came, missing="skip")
     for twin in (policy.copy(), pickle.loads(pickle.dumps(policy))):
-        assert twin.ledger.feedback.lessons == policy.ledger.feedback.lessons
+        assert twin.ledger.feedback.updates == policy.ledger.feedback.updates
         more = twin.decide_many([None] * 600)
         twin.learn_many(more, losses=[0.5 if d.arm == "B" else None for d in more], missing="skip")  # was warned
     assert policy.ledger.feedback.decisions.total() == 2000
 
 
-def test_arms_come_and_are_not_always_offered():
+def test_arms_come_and_are_not_always_available():
     policy, rng = hsb.HSB(arms=["A", "B"], seed=0), np.random.default_rng(0)
     for t in range(1500):
         if t == 500:
             policy.add_arm("C")
         arms = policy.arms
-        offered = None if t % 3 else [arms[int(rng.integers(len(arms)))], "A"]
-        decision = policy.decide({"x": t % 7}, available=offered)
+        available = None if t % 3 else [arms[int(rng.integers(len(arms)))], "A"]
+        decision = policy.decide({"x": t % 7}, available=available)
         if rng.random() < 0.6:
             policy.learn(decision, loss=float(rng.random()))
     found = policy.ledger.feedback
     assert (
-        set(found.decisions) == {"A", "B", "C"} and found.decisions.total() == 1500 and found.lessons.total() == policy.rounds
+        set(found.decisions) == {"A", "B", "C"} and found.decisions.total() == 1500 and found.updates.total() == policy.rounds
     )
 
 
@@ -89,8 +90,8 @@ def test_what_others_logged_does_not_count(tmp_path):
     policy = hsb.HSB(arms=["A", "B"], seed=0)
     for _ in range(600):
         policy.learn(hsb.Decision(context={"x": 1}, arm="A", propensity=0.5), loss=1.0)
-    assert policy.ledger.feedback.lessons.total() == 0
+    assert policy.ledger.feedback.updates.total() == 0
     policy.learn(policy.decide({"x": 1}), loss=0.0)
     policy.save(tmp_path / "policy.hsb")
-    assert policy.ledger.feedback.lessons.total() == 1
-    assert hsb.load(tmp_path / "policy.hsb").ledger.feedback.lessons.total() == 0  # it counts anew
+    assert policy.ledger.feedback.updates.total() == 1
+    assert hsb.load(tmp_path / "policy.hsb").ledger.feedback.updates.total() == 0  # it counts anew

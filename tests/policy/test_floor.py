@@ -1,4 +1,4 @@
-"""A floor under every offered arm, in every policy: propensities exact, in single rounds, tables and replays; and what it costs."""
+"""A floor under every available arm, in every policy: propensities exact, in single rounds, tables and replays; and what it costs."""
 
 import copy
 import pickle
@@ -50,7 +50,7 @@ def sample(rounds: int = 400):
 
 @each
 @pytest.mark.parametrize("masked", [False, True])
-def test_no_offered_arm_is_below_it(name: str, masked: bool) -> None:
+def test_no_available_arm_is_below_it(name: str, masked: bool) -> None:
     policy = POLICIES[name](arms=3, floor=0.3, seed=0)
     contexts, losses = sample(150)
     for t, context in enumerate(contexts):

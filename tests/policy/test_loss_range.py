@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive.rewards import Range
 from support.loss_range_cases import made
-from support.policies import CONTEXTS, LOSSES, OFFERED, ROUNDS, TREE, each_policy, first, halves, state
+from support.policies import AVAILABLE, CONTEXTS, LOSSES, ROUNDS, TREE, each_policy, first, halves, state
 
 import hsb
 from hsb.policy.loss_range import LARGEST, LossScale
@@ -57,9 +57,9 @@ def test_clipping_is_learning_the_nearest_end(name: str, what: str) -> None:
 @pytest.mark.parametrize("what", ["losses", "rewards"])
 def test_a_table_counts_what_its_rounds_count(name: str, what: str, masks: bool) -> None:
     one, other = (made(name, loss_range=(0, 100), outside="clip") for _ in range(2))
-    run = hsb.simulate(one, CONTEXTS, **{what: WILD}, available=OFFERED if masks else None)
-    for x, row, offered in zip(CONTEXTS, WILD, OFFERED, strict=True):
-        decision = other.decide(float(x), available=np.flatnonzero(offered).tolist() if masks else None)
+    run = hsb.simulate(one, CONTEXTS, **{what: WILD}, available=AVAILABLE if masks else None)
+    for x, row, available in zip(CONTEXTS, WILD, AVAILABLE, strict=True):
+        decision = other.decide(float(x), available=np.flatnonzero(available).tolist() if masks else None)
         other.learn(decision, **{"loss" if what == "losses" else "reward": float(row[decision.arm])})
     assert one.clipped_losses == other.clipped_losses == int(BEYOND[np.arange(ROUNDS), run.arms].sum())
     assert everywhere(one) == everywhere(other)
@@ -149,10 +149,10 @@ def test_it_learns_each_loss_in_the_range_of_its_time(name: str, what: str) -> N
 @pytest.mark.parametrize("what", ["losses", "rewards"])
 def test_a_table_finds_the_range_that_its_rounds_find(name: str, what: str, masks: bool) -> None:
     one, other = (made(name, loss_range="auto") for _ in range(2))
-    run = hsb.simulate(one, CONTEXTS, **{what: WILD}, available=OFFERED if masks else None)
+    run = hsb.simulate(one, CONTEXTS, **{what: WILD}, available=AVAILABLE if masks else None)
     done = []
-    for x, row, offered in zip(CONTEXTS, WILD, OFFERED, strict=True):
-        decision = other.decide(float(x), available=np.flatnonzero(offered).tolist() if masks else None)
+    for x, row, available in zip(CONTEXTS, WILD, AVAILABLE, strict=True):
+        decision = other.decide(float(x), available=np.flatnonzero(available).tolist() if masks else None)
         other.learn(decision, **{"loss" if what == "losses" else "reward": float(row[decision.arm])})
         done.append(decision)
     assert run.arms.tolist() == [decision.arm for decision in done]

@@ -42,13 +42,13 @@ class Mute(hsb.Policy, listed=False):
 def test_a_table_is_its_rounds_one_by_one():
     rng = np.random.default_rng(0)
     contexts, losses = rng.random(300), rng.random((300, 3))
-    offered = rng.random((300, 3)) < 0.6
-    offered[:, 1] = True
+    available = rng.random((300, 3)) < 0.6
+    available[:, 1] = True
     one, other = Greedy(arms=["a", "b", "c"], seed=1), Greedy(arms=["a", "b", "c"], seed=1)
-    run = hsb.simulate(one, contexts, losses, available=offered)
+    run = hsb.simulate(one, contexts, losses, available=available)
     for t in range(300):
         decision = other.decide(
-            contexts[t], available=[arm for arm, is_there in zip("abc", offered[t], strict=True) if is_there]
+            contexts[t], available=[arm for arm, is_there in zip("abc", available[t], strict=True) if is_there]
         )
         other.learn(decision, loss=losses[t, "abc".index(decision.arm)])
         assert (decision.arm, decision.propensity) == (run.arms[t], run.propensities[t])
@@ -100,7 +100,7 @@ def test_what_is_missing_or_wrong_is_said():
             Mute(wrong).probabilities(0.5)
 
 
-def test_where_nothing_it_wants_is_offered_it_plays_evenly():
+def test_where_nothing_it_wants_is_available_it_plays_evenly():
     assert Mute([1, 0, 0]).probabilities(0.5, available=[1, 2]).tolist() == [0.0, 0.5, 0.5]
     assert Mute([1, 1, 2]).probabilities(0.5, available=[0, 2]) == pytest.approx([1 / 3, 0.0, 2 / 3])
 

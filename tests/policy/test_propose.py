@@ -40,9 +40,9 @@ def test_as_if_decided(name: str, delay: int) -> None:
             reward = float(made[t - delay].arm == "abc"[t % 3]) * (t % 4 == 0)
             one.learn(made[t - delay], reward=reward)
             given, arm, propensity, *memo = json.loads(kept[t - delay])
-            lesson = hsb.Decision(context=given, arm=arm, propensity=propensity, available=["a", "b", "c"])
-            lesson.memo = Memo(*memo)
-            other.learn_proposed(lesson, reward=reward)
+            update = hsb.Decision(context=given, arm=arm, propensity=propensity, available=["a", "b", "c"])
+            update.memo = Memo(*memo)
+            other.learn_proposed(update, reward=reward)
     assert one.digest() == other.digest()
     assert other.ledger.issued == 0
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import rewards as naive
 from support.loss_range_cases import made
-from support.policies import CANNOT_WIDEN, CONTEXTS, OFFERED, POLICIES, each_policy, play, state
+from support.policies import AVAILABLE, CANNOT_WIDEN, CONTEXTS, POLICIES, each_policy, play, state
 from support.structures import EXAMPLES
 
 import hsb
@@ -45,9 +45,9 @@ def twins(name: str, **common: Any) -> tuple[hsb.Policy, hsb.Policy]:
 @pytest.mark.usefixtures("way")
 def test_a_table_is_decided_as_its_rows(name: str, floor: float) -> None:
     one, other = twins(name, floor=floor)
-    names = [None if offered.all() else np.flatnonzero(offered).tolist() for offered in OFFERED]
+    names = [None if available.all() else np.flatnonzero(available).tolist() for available in AVAILABLE]
     assert told(one.decide_many(CONTEXTS)) == told(naive.decide_many(other, CONTEXTS.tolist()))
-    assert told(one.decide_many(CONTEXTS, available=OFFERED)) == told(naive.decide_many(other, CONTEXTS.tolist(), names))
+    assert told(one.decide_many(CONTEXTS, available=AVAILABLE)) == told(naive.decide_many(other, CONTEXTS.tolist(), names))
     assert told(one.decide_many(CONTEXTS.tolist(), available=names)) == told(naive.decide_many(other, CONTEXTS.tolist(), names))
     us = np.linspace(0.0, 1.0, len(CONTEXTS), endpoint=False)
     assert told(one.decide_many(CONTEXTS, u=us)) == told(naive.decide_many(other, CONTEXTS.tolist(), u=us.tolist()))

@@ -67,7 +67,7 @@ def test_compare_takes_it():
 
 
 def test_hsb_without_a_structure_earns_what_features_are_worth():
-    """10,000 visitors, one seed: six tenths of the way from chance (.068) to the best (.136); measured .116 with each of three seeds.
+    """10,000 visitors, one seed: six tenths of the way from probability (.068) to the best (.136); measured .116 with each of three seeds.
 
     Negative control: with every visitor's features shuffled among the visitors there is nothing to learn but the best banner.
     """

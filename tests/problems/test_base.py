@@ -167,15 +167,15 @@ def test_best_loss_of_a_drift_counts_every_round():
 
 @pytest.mark.parametrize("kind", ["spite", "contrary", "contradict", "contradict-but-one", "lure", "probabilities"])
 def test_the_adversary_s_losses_are_against_the_likely_arm(kind):
-    """A policy that is sure of arm 1 suffers; the chances are those that the docstring gives (five standard errors)."""
+    """A policy that is sure of arm 1 suffers; the probabilities are those that the docstring gives (five standard errors)."""
     sure = hsb.Exp3(arms=3, learning_rate=1e-12, seed=0)
     for _ in range(3):
         for arm in (0, 2):
             sure.learn(hsb.Decision(context=None, arm=arm, propensity=1e-12), loss=1.0)
     run = problems.Adversary(kind=kind).play(sure, 2000, seed=0)
     p = sure.probabilities(None)
-    chance = {"spite": 1.0, "probabilities": p[1]}.get(kind, 0.9)
-    assert run.table[:, 1].mean() == pytest.approx(chance, abs=5 * math.sqrt(0.09 / 2000) + 1e-12)
+    probability = {"spite": 1.0, "probabilities": p[1]}.get(kind, 0.9)
+    assert run.table[:, 1].mean() == pytest.approx(probability, abs=5 * math.sqrt(0.09 / 2000) + 1e-12)
     zero = {"spite": 0.0, "probabilities": p[0], "contrary": 0.1, "lure": 0.45}.get(kind, 0.5)
     assert run.table[:, 0].mean() == pytest.approx(zero, abs=5 * math.sqrt(0.25 / 2000) * (zero > 0.0))
     assert (run.losses == run.table[np.arange(2000), run.arms]).all()

@@ -87,13 +87,13 @@ def jumped(folder, jumps, seed, fault=None):
         one.service.stop()
     sound(one.path)
     reader = SqliteReader(one.path)
-    lessons = list(reader.entries(1))
+    updates = list(reader.entries(1))
     reader.close()
-    for row, decision in lessons:
+    for row, decision in updates:
         assert began - 60 <= row.at / 1e6 <= time.time() + 1, "a row has a time that it never was"
         if decision is not None:
             assert row.at - decision.at >= WAIT * 1e6, "closed early"
-    learned = [row for row, decision in lessons if decision is not None]
+    learned = [row for row, decision in updates if decision is not None]
     assert len(learned) == 4 * jumps + one.slow and sum(not row.defaulted for row in learned) == jumps
     return longest
 

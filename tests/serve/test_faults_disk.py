@@ -119,13 +119,13 @@ def test_a_full_disk(tmp_path):
 
 
 @pytest.mark.skipif(LEVEL == "small", reason="in make test-serve")
-def test_lessons_that_a_full_disk_loses_are_noticed(tmp_path):
+def test_updates_that_a_full_disk_loses_are_noticed(tmp_path):
     with pytest.raises(AssertionError):
         filled(tmp_path, 1, fault="dropped_when_full")
 
 
 def made(path, decisions=120, snapshots=2):
-    """A journal with decisions, lessons and snapshots, and the arm of each decision."""
+    """A journal with decisions, updates and snapshots, and the arm of each decision."""
     with Process(path) as service:
         service.make()
         arms = {}
@@ -168,7 +168,7 @@ def test_damaged_files(tmp_path):
         assert service.ask("POST", "/v1/policies/home/decisions", {"id": "d7", "context": 7 / 50})[1]["arm"] == arms["d7"]
         state = service.ask("GET", "/v1/policies/home")[1]
         lines = service.stop()
-    assert state["lessons"] == len(arms)
+    assert state["updates"] == len(arms)
     assert any("snapshot" in str(line) and str(seq) in str(line) for line in lines), lines
     checked = subprocess.run(command("journal", "check", str(damaged)), capture_output=True, text=True)
     assert checked.returncode == 1 and f"at row {seq}: it is damaged" in checked.stdout, checked

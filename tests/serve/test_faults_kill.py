@@ -11,7 +11,7 @@ from support.serve.processes import Clients, Process, sound
 from support.serve.sizes import LEVEL, figures, size
 
 pytestmark = pytest.mark.sized
-LIVES = 25  # of one journal
+PROCESSES = 25  # of one journal
 
 
 def killed(path, kills, seed, fault=None):
@@ -37,14 +37,14 @@ def killed(path, kills, seed, fault=None):
 @pytest.mark.parametrize("part", range(2))
 def test_killed_under_load(part, tmp_path):
     kills, starts, answers, last = (size("kills") + part) // 2, [], 0, None
-    for k, first in enumerate(range(0, kills, LIVES)):
+    for k, first in enumerate(range(0, kills, PROCESSES)):
         last = tmp_path / str(k) / "hsb.db"
         last.parent.mkdir()
-        times, clients = killed(last, min(LIVES, kills - first), seed=100 * part + k)
+        times, clients = killed(last, min(PROCESSES, kills - first), seed=100 * part + k)
         starts, answers = starts + times, answers + len(clients.said)
         assert clients.statuses.keys() <= {200, 201, 202, 410}  # it was not away before it was gone
     report = sound(last, by_command=True)
-    assert answers > 20 * kills and report.decisions and report.lessons
+    assert answers > 20 * kills and report.decisions and report.updates
     starts.sort()
     figures(
         "kill -9 under load",

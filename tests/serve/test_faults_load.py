@@ -288,9 +288,9 @@ def test_memory_is_flat(tmp_path):
     assert half[-1][1] - half[0][1] < (16 if total >= 10**6 else 64) and seen[-1][1] < MOST_RSS
     assert files < 64 and wal <= 80 and not any(line["level"] == "error" for line in lines)
     report = sound(tmp_path / "hsb.db")
-    assert report.decisions == total and report.lessons == total // 2
+    assert report.decisions == total and report.updates == total // 2
     figures(
-        "memory", decisions=total, lessons=report.lessons, seconds=round(seconds, 1), rss_mib_first=seen[0][1], rss_mib_half=half[0][1],
+        "memory", decisions=total, updates=report.updates, seconds=round(seconds, 1), rss_mib_first=seen[0][1], rss_mib_half=half[0][1],
         rss_mib_last=seen[-1][1], bytes_a_decision_in_the_second_half=round(slope, 2), wal_mib=round(wal, 1),
     )  # fmt: skip
 

@@ -63,7 +63,7 @@ class Slow:
             self.do(self.core.handle(Followed(it.policy, it.after, self.store.stream(it.policy, it.after, it.limit)), NOW))
 
 
-def lessons(one, count, prefix="o"):
+def updates(one, count, prefix="o"):
     for k in range(count):
         one.ask(Decide(f"d{k}", "home", f"{prefix}{k}", {"x": k % 7}))
         one.ask(Reward(f"r{k}", f"{prefix}{k}", float(k % 3 == 0)))
@@ -74,7 +74,7 @@ def test_an_id_is_used_again_while_its_policy_is_being_erased(tmp_path):
     local.ask(Create(1, SPEC, b"s" * 32))
     for k in range(700):
         local.ask(Decide(f"d{k}", "home", f"v{k}", 0.5))
-    for k in reversed(range(700)):  # so that a part has other decisions than lessons
+    for k in reversed(range(700)):  # so that a part has other decisions than updates
         local.ask(Reward(f"r{k}", f"v{k}", 1.0))
     local.ask(Purge("p", "home"))
     local.store.beside(erase_some)
@@ -95,7 +95,7 @@ def test_a_receipt_of_arms_that_this_journal_does_not_have(tmp_path):
     receipt = local.ask(Decide("x", "home", "lost", 0.5, receipt=True)).body["receipt"]
     local.close()
     local = Local(copy)
-    lessons(local, 5)
+    updates(local, 5)
     assert local.ask(Reward("r", "lost", 1.0, receipt=receipt)).status == "refused"
     local.close()
     local = Local(copy)  # it starts again
@@ -105,28 +105,28 @@ def test_a_receipt_of_arms_that_this_journal_does_not_have(tmp_path):
 
 def test_receipts_of_a_time_that_was_undone(tmp_path):
     """A copy is made while the service runs, more is learned, and the copy takes its place: what was decided since then is refused, also when
-    the journal has come as far again; what was decided before the first lesson that is lost is taken."""
+    the journal has come as far again; what was decided before the first update that is lost is taken."""
     first, copy = tmp_path / "hsb.db", tmp_path / "copy.db"
     local = Local(first)
     local.ask(Create(1, SPEC, b"s" * 32))
-    lessons(local, 5)
+    updates(local, 5)
     reader = local.store.reader()
     reader.backup(copy)
     reader.close()
     same = local.ask(Decide("s", "home", "same", 0.5, receipt=True)).body["receipt"]
-    lessons(local, 3, "lost")
+    updates(local, 3, "lost")
     receipts = {
         "known": local.ask(Decide("k", "home", "known", 0.5, receipt=True)).body["receipt"]
     }  # by the process that is in the copy
     local.close()
     local = Local(first)
-    lessons(local, 3, "more")
+    updates(local, 3, "more")
     receipts["other"] = local.ask(Decide("o", "home", "other", 0.5, receipt=True)).body["receipt"]  # by one that is not
     local.close()
     local = Local(copy)
     for name, receipt in receipts.items():
         assert "the journal ends at 6" in local.ask(Reward("r", name, 1.0, receipt=receipt)).body["detail"]
-    lessons(local, 20, "again")
+    updates(local, 20, "again")
     for name, receipt in receipts.items():
         found = local.ask(Reward("r", name, 1.0, receipt=receipt))
         assert found.status == "refused" and "that this journal has lost" in found.body["detail"], name
@@ -145,10 +145,10 @@ def test_starts_are_remembered_but_not_for_ever(tmp_path, monkeypatch):
         local = Local(tmp_path / "hsb.db")
         if k == 0:
             local.ask(Create(1, SPEC, b"s" * 32))
-        lessons(local, 2, f"r{k}-")
-        lives = local.core.lives
+        updates(local, 2, f"r{k}-")
+        processes = local.core.processes
         local.close()
-    assert len(lives.before) == 3 and [each[1] for each in lives.before.values()] == [7, 9, 11]
+    assert len(processes.before) == 3 and [each[1] for each in processes.before.values()] == [7, 9, 11]
     with sqlite3.connect(tmp_path / "hsb.db") as file:
         assert file.execute("SELECT COUNT(*) FROM start").fetchone() == (3,)
     file.close()
@@ -157,7 +157,7 @@ def test_starts_are_remembered_but_not_for_ever(tmp_path, monkeypatch):
 def test_a_start_on_a_full_disk_gives_no_receipts_in_advance(tmp_path, monkeypatch):
     local = Local(tmp_path / "hsb.db")
     local.ask(Create(1, SPEC | {"durability": "receipt"}, b"s" * 32))
-    lessons(local, 3)
+    updates(local, 3)
     local.close()
 
     def full(self, work):
@@ -165,7 +165,7 @@ def test_a_start_on_a_full_disk_gives_no_receipts_in_advance(tmp_path, monkeypat
 
     monkeypatch.setattr(SqliteStore, "beside", full)
     slow = Slow(tmp_path / "hsb.db")
-    assert slow.core.lives.now == "" and [each[1] for each in slow.core.lives.before.values()] == [4]
+    assert slow.core.processes.now == "" and [each[1] for each in slow.core.processes.before.values()] == [4]
     assert slow.core.handle(Decide("d", "home", "d1", 0.5, fresh=True), NOW) == []  # it waits for the commit
     slow.store.close()
     monkeypatch.undo()
@@ -176,10 +176,10 @@ def test_a_start_on_a_full_disk_gives_no_receipts_in_advance(tmp_path, monkeypat
 
 
 def with_a_candidate(path):
-    """A policy with lessons, and a candidate that has not read them yet."""
+    """A policy with updates, and a candidate that has not read them yet."""
     slow = Slow(path)
     slow.ask(Create(1, SPEC, b"s" * 32))
-    lessons(slow, 20)
+    updates(slow, 20)
     slow.ask(AddCandidate("c", "home", "new", QUICK))
     return slow
 
@@ -269,7 +269,7 @@ def test_a_key_for_some_policies_makes_none_for_others(one):
         found = one.post("/v1/keys", {"name": "more", "scopes": ["admin"], "policies": policies}, key=team)
         assert found.status == 403, found
     assert one.post("/v1/keys", {"name": "same", "scopes": ["decide"], "policies": ["home"]}, key=team).status == 201
-    assert one.get("/v1/deeds?policy=other", key=team).status == 403
+    assert one.get("/v1/audit entries?policy=other", key=team).status == 403
     assert all(each["policies"] == ["home"] for each in one.get("/v1/keys", key=team).json["keys"])
 
 

@@ -18,7 +18,7 @@ WORK = """
 import itertools, json, os, sys
 from hsb.serve.core import Create, Decide, CoreLimits, Reward
 from hsb.serve.local import Local
-local = Local(sys.argv[1], limits=CoreLimits(lessons=50))
+local = Local(sys.argv[1], limits=CoreLimits(updates=50))
 if not local.core.policies:
     local.ask(Create(0, {"name": "home", "arms": ["a", "b"], "policy": {"kind": "Exp3"}, "floor": 0.1}, b"0123456789abcdef"))
 for k in itertools.count():

@@ -35,7 +35,7 @@ def test_decide_and_learn(one, remote):
     assert remote.decide(0.5, id="mine").arm == remote.decide(0.5, id="mine").arm
     assert remote.learn("mine", reward=True) == "learned"
     assert sum(remote.probabilities(0.5).values()) == pytest.approx(1)
-    assert remote.about()["lessons"] >= 2 and one.key not in repr(remote)
+    assert remote.about()["updates"] >= 2 and one.key not in repr(remote)
 
 
 def test_losses_are_mirrored(one):

@@ -1,4 +1,4 @@
-"""Nothing compiles on the loop: after the exercise of a kind, a policy of it lives without compiling or loading anything."""
+"""Nothing compiles on the loop: after the exercise of a kind, a policy of it processes without compiling or loading anything."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ MORE = ["file", "features", "control"]
 
 
 @pytest.mark.parametrize("what", ["Exp3", "control"] if LEVEL == "small" else [*KINDS, *MORE])
-def test_a_policy_lives_without_compiling(what):
+def test_a_policy_processes_without_compiling(what):
     """In a process of its own: whatever was compiled or loaded for another test would be there already."""
     pytest.importorskip("numba")
     env = os.environ | {"HSB_ENGINE": "numba"}  # with the native library nothing is compiled anywhere

@@ -144,7 +144,7 @@ def test_layers_hold_every_node_once_children_first(name):
             assert number not in done and all(child in done for group in children for child in group)
             done[number] = children
     assert done == {s.number(i): [[s.number(j) for j in group] for group in s.options(i)] for i in nodes_of(s)}
-    assert s.slots > max(done)
+    assert s.inputs > max(done)
 
 
 @pytest.mark.nojit

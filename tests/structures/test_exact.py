@@ -39,7 +39,7 @@ def gap(
 ) -> float:
     """Largest difference in p while policy and oracles learn the same rounds, as from the log of a policy that explores.
 
-    `masking` is the chance that a round does not offer every arm, `jolt` puts in one step of 250, `arrival` is the round before
+    `masking` is the probability that a round does not offer every arm, `jolt` puts in one step of 250, `arrival` is the round before
     which an arm is added, `told` changes what the policy hears of a loss.
     """
     rng = np.random.default_rng(seed)
@@ -53,11 +53,11 @@ def gap(
         arms = len(policy.arms)
         leaf = int(rng.integers(case.shape.leaves))
         context = case.context(leaf, rng)
-        offered = sorted(rng.permutation(arms)[: rng.integers(1, arms + 1)].tolist()) if rng.random() < masking else None
-        labels = None if offered is None else [policy.arms[m] for m in offered]
+        available = sorted(rng.permutation(arms)[: rng.integers(1, arms + 1)].tolist()) if rng.random() < masking else None
+        labels = None if available is None else [policy.arms[m] for m in available]
         p = policy.probabilities(context, available=labels)
-        worst = max(worst, *(off(p, oracle.probabilities(leaf, offered)) for oracle in oracles))
-        among = np.isin(np.arange(arms), range(arms) if offered is None else offered)
+        worst = max(worst, *(off(p, oracle.probabilities(leaf, available)) for oracle in oracles))
+        among = np.isin(np.arange(arms), range(arms) if available is None else available)
         q = 0.9 * p / p.sum() + 0.1 * among / among.sum()
         arm = int(rng.choice(arms, p=q))
         loss = float(rng.choice([0.0, 1.0, rng.random(), 1e-9]))
@@ -70,7 +70,7 @@ def gap(
         decision = hsb.Decision(context=context, arm=policy.arms[arm], propensity=propensity, available=labels)
         policy.learn(decision, loss=told(loss))
         for oracle in oracles:
-            oracle.learn(leaf, arm, rate * loss / propensity, offered)
+            oracle.learn(leaf, arm, rate * loss / propensity, available)
     for leaf, context in enumerate(case.middles):
         worst = max(worst, *(off(policy.probabilities(context), oracle.probabilities(leaf)) for oracle in oracles))
     return worst
@@ -268,9 +268,9 @@ def test_deepest_trees(k: int, depth: int, features: int, stop: float | None) ->
             p, q = policy.probabilities(contexts[at]), oracle.probabilities(leaves[at])
             assert off(p, q) < EXACT
         arm, loss = int(rng.integers(3)), float(rng.random())
-        offered = None if t % 3 else sorted({arm, int(rng.integers(3))})
-        policy.learn(hsb.Decision(context=contexts[at], arm=arm, propensity=0.2, available=offered), loss=loss)
-        oracle.learn(leaves[at], arm, 0.5 * loss / 0.2, offered)
+        available = None if t % 3 else sorted({arm, int(rng.integers(3))})
+        policy.learn(hsb.Decision(context=contexts[at], arm=arm, propensity=0.2, available=available), loss=loss)
+        oracle.learn(leaves[at], arm, 0.5 * loss / 0.2, available)
     assert policy.nbytes < 50_000
 
 
@@ -288,7 +288,7 @@ def test_errors_are_noticed(case: Case) -> None:
     assert found(case.shape, told=lambda loss: 0.0 if loss < 1e-8 else loss) > 1e-10  # losses of 1e-9, forgotten
 
     class WithoutC(naive.Recursion):
-        def learn(self, leaf: int, arm: int, x: float, offered: naive.Offered = None) -> None:
+        def learn(self, leaf: int, arm: int, x: float, available: naive.Available = None) -> None:
             super().learn(leaf, arm, x)
 
     assert gap(case, case.policy(3, learning_rate=0.3), [WithoutC(case.shape, 3)], 60, masking=1.0) > 1e-3

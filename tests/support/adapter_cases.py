@@ -18,8 +18,8 @@ ARMS = ["a", "b", "c"]
 _rng = np.random.default_rng(11)
 CONTEXTS: list[float] = _rng.random(ROUNDS).tolist()
 _best = np.digitize(CONTEXTS, [0.3, 0.6])
-_chance = np.where(np.arange(3) == _best[:, None], 0.8, 0.3)
-REWARDS: list[list[float]] = (_rng.random((ROUNDS, 3)) < _chance).astype(float).tolist()
+_probability = np.where(np.arange(3) == _best[:, None], 0.8, 0.3)
+REWARDS: list[list[float]] = (_rng.random((ROUNDS, 3)) < _probability).astype(float).tolist()
 NO_SIGNAL: list[list[float]] = _rng.permuted(np.array(REWARDS), axis=1).tolist()  # every arm alike, at every context
 # Uniform play earns 1.4/3 = 0.467 a round of either, the best mapping 0.8 and 0.467. An average of 3000 rewards is off by 0.009 (one sigma).
 

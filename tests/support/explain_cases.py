@@ -80,8 +80,8 @@ def learn(
     points, _ = structure.space.check(contexts)
     keys, told = Keys(structure).keys(points), State(members, structure.key_words())
     for t, (arm, x) in enumerate(zip(np.asarray(arms), np.asarray(xs), strict=True)):
-        offered = None if masks is None else np.asarray(masks, dtype=np.uint8)[t]
-        told.update(keys[t], offered, int(arm), float(x > 0.0), 1.0 / x if x > 0.0 else 1.0)  # the rate is 1
+        available = None if masks is None else np.asarray(masks, dtype=np.uint8)[t]
+        told.update(keys[t], available, int(arm), float(x > 0.0), 1.0 / x if x > 0.0 else 1.0)  # the rate is 1
     return told.members
 
 

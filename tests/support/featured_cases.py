@@ -28,11 +28,11 @@ def world(rows: int, seed: int = 0, *, harsh: bool = False) -> tuple[list[dict[s
 
 
 def loop(policy, contexts, losses, masks=None) -> tuple[list[Any], list[float]]:
-    arms, chances = [], []
+    arms, probabilities = [], []
     for t, context in enumerate(contexts):
-        offered = None if masks is None else [arm for arm, on in zip(policy.arms, masks[t], strict=True) if on]
-        decision = policy.decide(context, available=offered)
+        available = None if masks is None else [arm for arm, on in zip(policy.arms, masks[t], strict=True) if on]
+        decision = policy.decide(context, available=available)
         policy.learn(decision, loss=float(losses[t, policy.arms.index(decision.arm)]))
         arms.append(decision.arm)
-        chances.append(decision.propensity)
-    return arms, chances
+        probabilities.append(decision.propensity)
+    return arms, probabilities

@@ -174,11 +174,11 @@ def losses_of(world: str, scale: str, rounds: int, arms: int) -> np.ndarray:
     """A loss for each round and arm. Which arms are good changes after three fifths of the rounds."""
     good = contexts_of(world, rounds)[1]
     rng = np.random.default_rng([12, rounds, arms])
-    chance = np.abs(good[:, None] - (np.arange(arms) * 7 % arms) / max(arms - 1, 1))
+    probability = np.abs(good[:, None] - (np.arange(arms) * 7 % arms) / max(arms - 1, 1))
     late = 3 * rounds // 5
-    chance[late:] = chance[late:, ::-1]
-    losses = (rng.random((rounds, arms)) < chance).astype(float)
-    losses[::4] = np.round(chance[::4], 3)  # not only 0 and 1
+    probability[late:] = probability[late:, ::-1]
+    losses = (rng.random((rounds, arms)) < probability).astype(float)
+    losses[::4] = np.round(probability[::4], 3)  # not only 0 and 1
     if scale == "beyond":
         return 1.25 * losses - 0.125
     if scale == "growing":
@@ -187,13 +187,13 @@ def losses_of(world: str, scale: str, rounds: int, arms: int) -> np.ndarray:
 
 
 @cache
-def offered_of(rounds: int, arms: int) -> np.ndarray:
-    """Which arms are offered in each round: at least one, at times all."""
+def available_of(rounds: int, arms: int) -> np.ndarray:
+    """Which arms are available in each round: at least one, at times all."""
     rng = np.random.default_rng([13, rounds, arms])
-    offered = rng.random((rounds, arms)) < 0.6
-    offered[np.arange(rounds), rng.integers(arms, size=rounds)] = True
-    offered[::5] = True
-    return offered
+    available = rng.random((rounds, arms)) < 0.6
+    available[np.arange(rounds), rng.integers(arms, size=rounds)] = True
+    available[::5] = True
+    return available
 
 
 # -- one scenario of one policy ------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class Golden:
         self.contexts = contexts_of(case.world, rounds)[0]
         self.losses = losses_of(case.world, case.scale, rounds, len(self.policy.arms) + 2)  # two arms may be added
         self.labels = list(self.policy.arms)  # at first
-        self.offered = offered_of(rounds, len(self.labels))
+        self.available = available_of(rounds, len(self.labels))
         self.rng = np.random.default_rng(14)  # of the scenario, not of the policy
         self.decisions: list[str] = []
         self.more: list[str] = []  # numbers
@@ -217,8 +217,8 @@ class Golden:
         found = self.contexts[t]
         return float(found) if isinstance(found, float) else found
 
-    def available(self, t: int) -> list[Any]:
-        return [arm for arm, there in zip(self.policy.arms, self.offered[t], strict=False) if there]
+    def arms_at(self, t: int) -> list[Any]:
+        return [arm for arm, there in zip(self.policy.arms, self.available[t], strict=False) if there]
 
     def loss(self, t: int, arm: Any) -> float:
         return float(self.losses[t, self.policy.arms.index(arm)])
@@ -237,7 +237,7 @@ class Golden:
 
     def play(self, begin: int, end: int, *, masks: bool = False) -> None:
         for t in range(begin, end):
-            self.learn(self.decide(t, available=self.available(t) if masks else None), t)
+            self.learn(self.decide(t, available=self.arms_at(t) if masks else None), t)
 
     def simulate(self, begin: int, end: int, *, masks: bool = False) -> None:
         arms = len(self.policy.arms)
@@ -245,31 +245,31 @@ class Golden:
             self.policy,
             self.contexts[begin:end],
             self.losses[begin:end, :arms],
-            available=self.offered[begin:end] if masks else None,
+            available=self.available[begin:end] if masks else None,
         )
         for arm, propensity in zip(run.arms.tolist(), run.propensities.tolist(), strict=True):
             self.note(arm, propensity)
         self.more.append(f"average loss {run.average_loss.hex()}")
 
     def log(self, *, skewed: bool) -> Any:
-        """Every round of the world as a log: arms offered in part, one more than the policy was made with in the second half."""
+        """Every round of the world as a log: arms available in part, one more than the policy was made with in the second half."""
         n, known = self.rounds, len(self.labels)
         arms = [*self.labels, "late"] if self.case.widens else self.labels
-        offered = np.column_stack([self.offered, np.zeros((n, len(arms) - known), dtype=bool)])
-        offered[n // 2 :, known:] = True
-        weights = offered * (1.0 + np.arange(len(arms)) % 2 if skewed else np.ones(len(arms)))
+        available = np.column_stack([self.available, np.zeros((n, len(arms) - known), dtype=bool)])
+        available[n // 2 :, known:] = True
+        weights = available * (1.0 + np.arange(len(arms)) % 2 if skewed else np.ones(len(arms)))
         p = weights / weights.sum(axis=1, keepdims=True)
         u = self.rng.random((n, 1))
-        arm = ((p.cumsum(axis=1) > u) & offered).argmax(axis=1)
-        chances, rewards = p[np.arange(n), arm], 1.0 - self.losses[np.arange(n), arm]
+        arm = ((p.cumsum(axis=1) > u) & available).argmax(axis=1)
+        probabilities, rewards = p[np.arange(n), arm], 1.0 - self.losses[np.arange(n), arm]
         if self.case.log == "names":
             rows = self.contexts if self.case.world == "dicts" else [{"x": float(x)} for x in self.contexts]
             names = sorted({name for row in rows for name in row} - {"tags"})
             table: dict[str, Any] = {name: [row.get(name) for row in rows] for name in names}
-            table |= {f"offers {k}": offered[:, k].tolist() for k in range(len(arms))}
+            table |= {f"offers {k}": available[:, k].tolist() for k in range(len(arms))}
             shown = np.empty(n, dtype=object)
             shown[:] = [arms[k] for k in arm]
-            table |= {"shown": shown, "p": chances.tolist(), "reward": rewards.tolist()}
+            table |= {"shown": shown, "p": probabilities.tolist(), "reward": rewards.tolist()}
             columns = {label: f"offers {k}" for k, label in enumerate(arms)}
             return hsb.logs.open(
                 table, context=names, arm="shown", propensity="p", reward="reward", available=columns, rows=70, on_error="raise"
@@ -281,9 +281,9 @@ class Golden:
                 contexts=self.contexts[part],
                 arm=arm[part],
                 reward=rewards[part],
-                propensity=chances[part],
+                propensity=probabilities[part],
                 arms=arms[:width],
-                available=offered[part, :width],
+                available=available[part, :width],
             )
             for part, width in ((slice(100), known), (slice(100, n // 2), known), (slice(n // 2, n), len(arms)))
         ]
@@ -345,7 +345,7 @@ def late(case: Case) -> Golden:
 
 
 def masks(case: Case) -> Golden:
-    """Not all arms are offered; every fifth decision is drawn with a number that is given."""
+    """Not all arms are available; every fifth decision is drawn with a number that is given."""
     golden = Golden(case)
     for t in range(ROUNDS):
         u = float(golden.rng.random()) if t % 5 == 2 else None
@@ -387,7 +387,7 @@ def simulated(case: Case) -> Golden:
 
 
 def simulated_masks(case: Case) -> Golden:
-    """A table in which not all arms are offered; then rounds one by one."""
+    """A table in which not all arms are available; then rounds one by one."""
     golden = Golden(case)
     golden.simulate(0, 250, masks=True)
     golden.play(250, ROUNDS, masks=True)

@@ -26,12 +26,12 @@ class Oracle:
         np.add.at(self.penalties, (np.asarray(leaf), np.asarray(arm)), np.asarray(x))
         self.penalties -= self.penalties.min(axis=1, keepdims=True)  # changes no probability
 
-    def learn_masked(self, leaf: int, arm: int, x: float, offered: list[int]) -> None:
-        """The offered arms are multiplied by a c which keeps their total; where there is only one, nothing changes."""
-        if len(offered) > 1:
-            before = np.array([self.log_gamma(leaf, m) for m in offered])
-            after = before - x * (np.array(offered) == arm)
-            self.penalties[leaf, offered] += np.logaddexp.reduce(after) - np.logaddexp.reduce(before)
+    def learn_masked(self, leaf: int, arm: int, x: float, available: list[int]) -> None:
+        """The available arms are multiplied by a c which keeps their total; where there is only one, nothing changes."""
+        if len(available) > 1:
+            before = np.array([self.log_gamma(leaf, m) for m in available])
+            after = before - x * (np.array(available) == arm)
+            self.penalties[leaf, available] += np.logaddexp.reduce(after) - np.logaddexp.reduce(before)
             self.learn(leaf, arm, x)
 
     def log_gamma(self, leaf: int, arm: int) -> float:
@@ -47,17 +47,17 @@ class Oracle:
             log_w[i] = float(np.logaddexp.reduce(terms))
         return log_w[self.shape.root]
 
-    def probabilities(self, leaf: int, offered: list[int] | None = None) -> Array:
+    def probabilities(self, leaf: int, available: list[int] | None = None) -> Array:
         p: Array = naive.final_probabilities(self.shape, self.penalties)[leaf]
-        if offered is not None:
-            logs = np.array([self.log_gamma(leaf, m) for m in offered])
+        if available is not None:
+            logs = np.array([self.log_gamma(leaf, m) for m in available])
             p = np.zeros(len(p))
-            p[offered] = np.exp(logs - np.logaddexp.reduce(logs))
+            p[available] = np.exp(logs - np.logaddexp.reduce(logs))
         return p
 
 
 def agree(p: Array, q: Array, tolerance: float) -> None:
-    """Equal in proportion. What is below 1e-60 of the offered arms together counts as 0."""
+    """Equal in proportion. What is below 1e-60 of the available arms together counts as 0."""
     assert np.isfinite(p).all() and (p >= 0).all()
     assert abs(p.sum() - 1) < 1e-12
     seen = q > 1e-60
@@ -66,7 +66,7 @@ def agree(p: Array, q: Array, tolerance: float) -> None:
 
 
 def check(case: Case, policy: hsb.HSB, oracle: Oracle, tolerance: float = CLOSE) -> None:
-    """Every leaf, also with the best arm not offered."""
+    """Every leaf, also with the best arm not available."""
     for leaf, context in enumerate(case.middles):
         p, q = policy.probabilities(context), oracle.probabilities(leaf)
         agree(p, q, tolerance)

@@ -61,8 +61,8 @@ def same_one_by_one(policy: hsb.Policy, *, masked: bool, monkeypatch: pytest.Mon
     contexts = contexts * [72, 1] + [18, 0]
     run = hsb.simulate(policy, contexts, losses, available=masks if masked else None)
     for t in range(rounds):
-        offered = [policy.arms[m] for m in np.flatnonzero(masks[t])] if masked else None
-        decision = twin.decide(contexts[t], available=offered)
+        available = [policy.arms[m] for m in np.flatnonzero(masks[t])] if masked else None
+        decision = twin.decide(contexts[t], available=available)
         assert decision.arm == run.arms[t] and decision.propensity == run.propensities[t]
         twin.learn(decision, loss=float(losses[t, policy.arms.index(decision.arm)]))
     a, b = state(policy), state(twin)

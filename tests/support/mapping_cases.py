@@ -16,14 +16,14 @@ def teach(
     rng = np.random.default_rng(seed)
     arms, worst = len(one.arms), 0.0
     for t, context in enumerate(contexts):
-        offered = some_arms(rng, arms, masking)
-        p, q = (policy.probabilities(context, available=offered) for policy in (one, other))
+        available = some_arms(rng, arms, masking)
+        p, q = (policy.probabilities(context, available=available) for policy in (one, other))
         worst = max(worst, off(p, q))
         decision = hsb.Decision(
             context=context,
-            arm=int(rng.choice(range(arms) if offered is None else offered)),
+            arm=int(rng.choice(range(arms) if available is None else available)),
             propensity=0.01 if t == 20 else float(rng.uniform(0.1, 1.0)),
-            available=offered,
+            available=available,
         )
         loss = float(rng.choice([0.0, 1.0, rng.random()]))
         one.learn(decision, loss=loss * told)

@@ -46,13 +46,13 @@ def truth(kind, policy):
 def pooled(seed, n):
     """A batch whose pools differ from row to row."""
     batch = logged("clicks", seed, n)
-    offered = np.random.default_rng(seed).random((n, 3)) < 0.7
-    offered[np.arange(n), batch.arm] = True
+    available = np.random.default_rng(seed).random((n, 3)) < 0.7
+    available[np.arange(n), batch.arm] = True
     return Batch.of(
         contexts=batch.contexts,
         arm=batch.arm,
         reward=batch.reward,
         propensity=batch.propensity,
         arms=[0, 1, 2],
-        available=offered,
+        available=available,
     )

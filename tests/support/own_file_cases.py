@@ -101,8 +101,8 @@ class Run:
             policy.learn(logged, reward=world.reward(rng, policy.arms.index(arm)))
             return ("logged",)
         masked = rng.random() < world.masked
-        offered = [arm for arm in policy.active_arms if rng.random() < 0.6] if masked else []
-        decision = policy.decide(context, available=offered or None)
+        available = [arm for arm in policy.active_arms if rng.random() < 0.6] if masked else []
+        decision = policy.decide(context, available=available or None)
         self.waiting.append(decision)
         while len(self.waiting) > rng.integers(world.latest):
             late = self.waiting.pop(rng.integers(len(self.waiting)))

@@ -13,7 +13,7 @@ ROUNDS = 120
 RNG = np.random.default_rng(7)
 CONTEXTS = RNG.random(ROUNDS)
 LOSSES = (RNG.random((ROUNDS, 3)) < np.column_stack([CONTEXTS, 1 - CONTEXTS, np.full(ROUNDS, 0.4)])).astype(float)
-OFFERED = np.column_stack([RNG.random((ROUNDS, 2)) < 0.6, np.ones(ROUNDS, dtype=bool)])
+AVAILABLE = np.column_stack([RNG.random((ROUNDS, 2)) < 0.6, np.ones(ROUNDS, dtype=bool)])
 
 
 def first(context: Any) -> int:
@@ -61,8 +61,8 @@ def state(policy: hsb.Policy) -> dict[str, Any]:
 
 def play(policy: hsb.Policy, rounds: slice = slice(None), *, masks: bool = False) -> list[tuple[Any, float]]:
     done = []
-    for x, row, offered in zip(CONTEXTS[rounds], LOSSES[rounds], OFFERED[rounds], strict=True):
-        decision = policy.decide(float(x), available=np.flatnonzero(offered).tolist() if masks else None)
+    for x, row, available in zip(CONTEXTS[rounds], LOSSES[rounds], AVAILABLE[rounds], strict=True):
+        decision = policy.decide(float(x), available=np.flatnonzero(available).tolist() if masks else None)
         policy.learn(decision, loss=row[decision.arm])
         done.append((decision.arm, decision.propensity))
     return done

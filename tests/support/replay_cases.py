@@ -15,22 +15,22 @@ def made_log(rng, n, *, skewed=False, rows=400):
     for begin in range(0, n, rows):
         m = min(4 + begin // (n // 4), 8)
         arms = ARMS[:m]
-        offered = np.ones((rows, m), dtype=bool)
+        available = np.ones((rows, m), dtype=bool)
         for t in range(0, rows, 40):
-            offered[t : t + 40] = rng.random(m) < 0.7
-            offered[t : t + 40, rng.integers(m)] = True
+            available[t : t + 40] = rng.random(m) < 0.7
+            available[t : t + 40, rng.integers(m)] = True
         contexts = rng.random((rows, 1))
-        weights = offered * (np.arange(m) + 1.0 if skewed else 1.0)
+        weights = available * (np.arange(m) + 1.0 if skewed else 1.0)
         p = weights / weights.sum(axis=1, keepdims=True)
         arm = (p.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1).clip(0, m - 1)
-        chance = np.where((contexts < 0.5) == (np.arange(m) % 2 == 0), 0.8, 0.1)
-        reward = (rng.random(rows) < chance[np.arange(rows), arm]).astype(float)
+        probability = np.where((contexts < 0.5) == (np.arange(m) % 2 == 0), 0.8, 0.1)
+        reward = (rng.random(rows) < probability[np.arange(rows), arm]).astype(float)
         batches.append(
             Batch.of(
-                contexts=contexts, arm=arm, reward=reward, propensity=p[np.arange(rows), arm], arms=arms, available=offered
+                contexts=contexts, arm=arm, reward=reward, propensity=p[np.arange(rows), arm], arms=arms, available=available
             )
         )
-        truth.append(np.where(offered, chance, np.nan))
+        truth.append(np.where(available, probability, np.nan))
     return batches, truth
 
 

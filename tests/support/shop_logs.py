@@ -20,12 +20,12 @@ def shop(rows, seed=0):
     spend = np.where(rng.random(rows) < 0.3, np.nan, rng.gamma(2.0, 30.0, rows).round(2))
     hour = rng.integers(0, 24, rows)
     shown = rng.integers(0, 3, rows)
-    chance = np.select(
+    probability = np.select(
         [shown == 0, shown == 1],
         [0.05 + 0.15 * (country == "FR") + 0.1 * np.isnan(spend), 0.05 + 0.3 * (device == "ios") * member],
         0.05 + 0.15 * (hour >= 18),
     )
-    click = rng.random(rows) < chance
+    click = rng.random(rows) < probability
     return {
         "country": [name or None for name in country.tolist()],
         "device": device.tolist(),

@@ -185,6 +185,6 @@ each_example = pytest.mark.parametrize("case", EXAMPLES.values(), ids=EXAMPLES)
 
 
 def with_tree(policy: hsb.HSB) -> hsb.HSB:
-    """The policy as files of before there were panels have it: advised by a tree of cells, whatever its features."""
+    """The policy as files of before there were ensembles have it: advised by a tree of cells, whatever its features."""
     settings = {name: value for name, value in policy.settings().items() if name != "advisor"}
     return hsb.HSB.from_settings(settings, {"arms": policy.arms, "seed": 0})

@@ -102,7 +102,7 @@ def test_without_a_horizon_the_rate_falls_with_the_rounds(structure, regions):
         policy.decide(0.4)  # deciding is no round
         policy.learn(hsb.Decision(context=0.4, arm=0, propensity=0.5), loss=0.5)
         p = policy.probabilities(0.4)
-        end = 1 << t.bit_length()  # of the stretch that comes next
+        end = 1 << t.bit_length()  # of the phase that comes next
         assert policy.learner.mixture.rates.rate == pytest.approx(math.sqrt(A / (2 * end / math.sqrt(2))))
         assert math.isclose(ln(p[1] / p[0]), policy.learner.mixture.rates.rate * t, rel_tol=1e-9)
     assert policy.regret_bound(10_000) < 10_000
@@ -136,7 +136,7 @@ SMALL = {
 @settings(deadline=None, derandomize=True, max_examples=40)
 @given(data=st.data())
 def test_theorem_2_holds_for_the_exact_prior(structure, shape, data):
-    """ln(1/beta) of any mapping is at most `prior_bound` for as many regions as it has stretches of one arm."""
+    """ln(1/beta) of any mapping is at most `prior_bound` for as many regions as it has phases of one arm."""
     arms = data.draw(st.integers(2, 4))
     mapping = data.draw(st.lists(st.integers(0, arms - 1), min_size=shape.leaves, max_size=shape.leaves))
     regions = 1 + sum(a != b for a, b in pairwise(mapping))

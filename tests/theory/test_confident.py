@@ -90,7 +90,7 @@ def test_no_round_costs_more_than_its_bound_charges_at_any_rate():
     """Rates fall, and at a lower one the shift may be larger: what the first rate allows is not enough. That was charged once."""
     lean, rng, worst = LEAN, np.random.default_rng(0), 0.0
     schedule = anytime_schedule(arms=3, rate="confident", mixture=1e-6)
-    first = schedule.stretch(0).rate
+    first = schedule.phase(0).rate
     charged = 3 * lean.round_cost(min(3 * first, lean.share / lean.shift), 0.0) / min(3 * first, lean.share / lean.shift)
     for rate in first / FALL ** np.arange(12):
         b = min(lean.shift, lean.share / (3 * rate))
@@ -154,7 +154,7 @@ def test_rounds_in_bulk_are_single_ones_and_files_go_on(structure, tmp_path):
     hsb.simulate(filed, x[11_000:], losses[11_000:])
     assert one.digest() == other.digest() == filed.digest()
     assert one.certificate() == filed.certificate()
-    assert one.learner.mixture.rates.rate < anytime_schedule(arms=6, rate="confident").stretch(0).rate
+    assert one.learner.mixture.rates.rate < anytime_schedule(arms=6, rate="confident").phase(0).rate
 
 
 def test_it_is_for_the_default_with_or_without_a_structure():

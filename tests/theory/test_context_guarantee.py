@@ -41,7 +41,7 @@ def test_the_numbers_of_the_page():
     """Ten features, three arms, 10^5 rounds: by `regret_bound`, and by hand from the schedule and each cost."""
     policy, horizon = acquainted(10), 100_000
     schedule = policy.learner.mixture.rates.schedule
-    rate = schedule.stretch(horizon - 1).rate
+    rate = schedule.phase(horizon - 1).rate
     always = schedule.bound(0.0, arms=3, horizon=horizon, lean=LEAN)
     costs = {"single arm": ln(3), "halves": BY_RANK + theory.prior_cost(CELLS, [0] * 16 + [1] * 16, arms=3)}
     costs["three parts"] = BY_RANK + theory.worst_cost(hsb.BinaryTree(depth=5), arms=3, regions=3)
@@ -70,10 +70,10 @@ def test_the_bound_is_as_small_as_its_own_proof(arms, horizon, most, before):
     price = ln(11) + theory.prior_bound(hsb.BinaryTree(depth=5), arms=arms, regions=arms)
     total, done, rate = 0.0, 0, 1.0
     while done < horizon:
-        stretch = schedule.stretch(done)
-        n, rate = min(stretch.until, horizon) - done, stretch.rate
-        total += n * ((math.e - 2.0) / 0.95 * arms * rate + min(0.05, arms * rate) + stretch.sharing(arms) / rate)
-        done = stretch.until
+        phase = schedule.phase(done)
+        n, rate = min(phase.until, horizon) - done, phase.rate
+        total += n * ((math.e - 2.0) / 0.95 * arms * rate + min(0.05, arms * rate) + phase.sharing(arms) / rate)
+        done = phase.until
     assert min(horizon, total + (price - ln(MIXTURE)) / rate) == pytest.approx(before, abs=1.0)
 
 
@@ -157,7 +157,7 @@ def played(world, seed):
 
 
 def rules():
-    """(slot, the arm of each cell, ln(1/beta), the price of its name); slot None: a single arm."""
+    """(raw_input, the arm of each cell, ln(1/beta), the price of its name); raw_input None: a single arm."""
     for arm in range(3):
         yield None, [arm], ln(3), ln(4)
     for arms in product(range(3), repeat=2):
@@ -178,13 +178,15 @@ def test_every_rule_on_a_feature_obeys_the_inequality_in_every_run(world):
         policy, told = played(world, seed)
         found = policy.certificate()
         above = []
-        for slot, cells, cost, named in rules():
+        for raw_input, cells, cost, named in rules():
             left = sum(
-                loss - b - estimate * (arm == cells[int(seen[slot]) if slot is not None and slot < len(seen) else 0])
+                loss
+                - b
+                - estimate * (arm == cells[int(seen[raw_input]) if raw_input is not None and raw_input < len(seen) else 0])
                 for seen, loss, arm, b, estimate in told
             )
             price = (cost + named - ln(MIXTURE)) / found.rate
-            assert left <= found.excess + price + 1e-6, (seed, slot, cells)
+            assert left <= found.excess + price + 1e-6, (seed, raw_input, cells)
             above.append(left - found.excess)
         assert world != "rule" or max(above) > 0.0
 

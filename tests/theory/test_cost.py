@@ -22,12 +22,12 @@ CASES = st.one_of(*cases.FAMILIES.values())
 
 @st.composite
 def questions(draw, families=CASES):
-    """A case, a number of arms and a mapping: often in stretches, so that there is something to stop for."""
+    """A case, a number of arms and a mapping: often in phases, so that there is something to stop for."""
     case, arms = draw(families), draw(st.integers(1, 4))
     size = case.structure.leaves
     mapping = draw(st.lists(st.integers(0, arms - 1), min_size=size, max_size=size))
-    stretch = draw(st.sampled_from([1, 2, 4, size]))
-    return case, arms, [mapping[k - k % stretch] for k in range(size)]
+    phase = draw(st.sampled_from([1, 2, 4, size]))
+    return case, arms, [mapping[k - k % phase] for k in range(size)]
 
 
 @pytest.mark.nojit

@@ -69,20 +69,20 @@ def test_a_single_run_can_exceed_the_bound():
     rate = theory.exp3_rate(arms=2, horizon=T)
     bound = theory.exp3_bound(arms=2, horizon=T)
 
-    def outcomes(t, policy, chance, lost):
+    def outcomes(t, policy, probability, lost):
         if t == T:
-            yield chance, lost
+            yield probability, lost
             return
         p = policy.probabilities(0.5)
         for arm in (0, 1):
             then = policy.copy()
             then.learn(hsb.Decision(context=0.5, arm=arm, propensity=float(p[arm])), loss=float(arm))
-            yield from outcomes(t + 1, then, chance * float(p[arm]), lost + arm)
+            yield from outcomes(t + 1, then, probability * float(p[arm]), lost + arm)
 
     every = list(outcomes(0, hsb.HSB(hsb.BinaryTree(depth=0), arms=2, learning_rate=rate), 1.0, 0))
-    assert math.isclose(sum(chance for chance, _ in every), 1.0) and round(bound, 2) == 2.88
-    assert round(sum(chance for chance, lost in every if lost > bound), 4) == 0.0087
-    assert sum(chance * lost for chance, lost in every) <= bound
+    assert math.isclose(sum(probability for probability, _ in every), 1.0) and round(bound, 2) == 2.88
+    assert round(sum(probability for probability, lost in every if lost > bound), 4) == 0.0087
+    assert sum(probability * lost for probability, lost in every) <= bound
 
 
 def test_corollary_1_is_twice_what_is_printed():

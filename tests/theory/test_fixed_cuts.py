@@ -11,7 +11,7 @@ import pytest
 
 import hsb
 from hsb import theory
-from hsb.engine.kernels.slots import BITS
+from hsb.engine.kernels.inputs import BITS
 from hsb.engine.state.views import TreeView
 from hsb.features import refit
 from hsb.learners import feature_state

@@ -67,9 +67,9 @@ def test_the_rate_falls_with_the_total_delay_and_files_keep_it(tmp_path) -> None
     for _ in range(400):
         twin.learn(twin.decide(0.5), reward=0.0)
     mine, theirs = policy.learner.mixture.rates, twin.learner.mixture.rates
-    assert mine.rate < theirs.rate == theirs.schedule.stretch(0).rate
+    assert mine.rate < theirs.rate == theirs.schedule.phase(0).rate
     total = sum(range(400))
-    assert mine.rate == mine.schedule.stretch(int(400 + 2 * total / 3)).rate
+    assert mine.rate == mine.schedule.phase(int(400 + 2 * total / 3)).rate
     policy.save(tmp_path / "late.hsb")
     again = hsb.load(tmp_path / "late.hsb")
     for _ in range(50):

@@ -137,15 +137,15 @@ def contrary(policy: hsb.Policy, contexts: Array, seed: int) -> tuple[hsb.Run, A
     """A world in which the most probable arm loses 1 and the others nothing: the run, those arms, and the expected losses' sum."""
     n = len(contexts)
     us = np.random.default_rng([seed, 11]).random(n)
-    played, worst, chances, lost = np.empty(n, dtype=int), np.empty(n, dtype=int), np.empty(n), 0.0
+    played, worst, probabilities, lost = np.empty(n, dtype=int), np.empty(n, dtype=int), np.empty(n), 0.0
     for t, row in enumerate(contexts):
         context = as_context(row)
         p = policy.probabilities(context)
         worst[t], lost = p.argmax(), lost + p.max()
         played[t] = arm = int(us[t] >= p[0])
-        chances[t] = p[arm]
+        probabilities[t] = p[arm]
         policy.learn(hsb.Decision(context=context, arm=arm, propensity=float(p[arm])), loss=float(arm == worst[t]))
-    return hsb.Run(played, (played == worst).astype(float), chances), worst, float(lost)
+    return hsb.Run(played, (played == worst).astype(float), probabilities), worst, float(lost)
 
 
 @each
@@ -283,15 +283,15 @@ def test_regret_grows_with_the_logarithm_of_the_leaves():
 
 def played_rates(kind: str, structure: hsb.Structure, rounds: int) -> Array:
     """The rate of each round."""
-    return np.array([schedule_of(kind, structure).stretch(t).rate for t in range(rounds)])
+    return np.array([schedule_of(kind, structure).phase(t).rate for t in range(rounds)])
 
 
 def first_order(kind: str, structure: hsb.Structure, cost: float, rounds: int) -> float:
     """The price without its second-order term: ln(1/beta) and the head's at the last rate, sharing at the rate of its round."""
     schedule = schedule_of(kind, structure)
-    stretches = [schedule.stretch(t) for t in range(rounds)]
-    shared = -sum((math.log1p(-s.drift * (1 - 1 / ARMS)) + math.log1p(-s.head_drift)) / s.rate for s in stretches)
-    return (cost + schedule.head_cost) / stretches[-1].rate + shared
+    phases = [schedule.phase(t) for t in range(rounds)]
+    shared = -sum((math.log1p(-s.drift * (1 - 1 / ARMS)) + math.log1p(-s.head_drift)) / s.rate for s in phases)
+    return (cost + schedule.head_cost) / phases[-1].rate + shared
 
 
 def pathwise(run: hsb.Run, rates: Array, arms: Array, awake: Array | None = None) -> tuple[float, float]:
@@ -320,20 +320,20 @@ PATHS = (
 @pytest.mark.parametrize("kind", sorted(set(POLICIES) - {"implicit"}))
 @pytest.mark.parametrize("masked", [False, True])
 def test_every_run_obeys_the_inequality_behind_the_bound(name, kind, masked):
-    """No expectation, no tolerance but rounding. With some arms not offered it holds over the rounds in which the mapping is awake."""
+    """No expectation, no tolerance but rounding. With some arms not available it holds over the rounds in which the mapping is awake."""
     rounds = 1500
     for seed in SEEDS:
         here = world(name, seed, rounds)
         losses = np.random.default_rng(seed).random((rounds, ARMS)) * losses_of("switching", here.side, seed)
-        offered = (
+        available = (
             np.random.default_rng([seed, 1]).random((rounds, ARMS)) < 0.7 if masked else np.ones((rounds, ARMS), dtype=bool)
         )
-        offered[~offered.any(axis=1)] = True
+        available[~available.any(axis=1)] = True
         policy = POLICIES[kind](here.structure, seed)
-        run = hsb.simulate(policy, here.contexts, losses, available=offered if masked else None)
+        run = hsb.simulate(policy, here.contexts, losses, available=available if masked else None)
         here.best(losses)
         for g, arms in here.arms.items():
-            left, second = pathwise(run, played_rates(kind, here.structure, rounds), arms, offered[np.arange(rounds), arms])
+            left, second = pathwise(run, played_rates(kind, here.structure, rounds), arms, available[np.arange(rounds), arms])
             assert left <= first_order(kind, here.structure, here.cost[g], rounds) + second + 1e-6
 
 

@@ -39,12 +39,12 @@ def test_every_structure_is_tried():
 
 @st.composite
 def sequences(draw, families=CASES):
-    """A case, a number of arms, and mappings one after the other: in stretches, each like the last but for some leaves."""
+    """A case, a number of arms, and mappings one after the other: in phases, each like the last but for some leaves."""
     case, arms = draw(families), draw(st.integers(1, 3))
     size = case.structure.leaves
-    stretch = draw(st.sampled_from([1, 2, 4, size]))
+    phase = draw(st.sampled_from([1, 2, 4, size]))
     mapping = draw(st.lists(st.integers(0, arms - 1), min_size=size, max_size=size))
-    mappings = [[mapping[k - k % stretch] for k in range(size)]]
+    mappings = [[mapping[k - k % phase] for k in range(size)]]
     for _ in range(draw(st.integers(0, 3))):
         first, last, arm = draw(st.integers(0, size)), draw(st.integers(0, size)), draw(st.integers(0, arms - 1))
         mappings.append([arm if first <= k < last else m for k, m in enumerate(mappings[-1])])
@@ -244,8 +244,8 @@ def test_theorem_2_with_a_stop_prior(stop):
         hsb.OneOf(hsb.BinaryTree(depth=3), hsb.BinaryTree(depth=2)),
     ):
         for _ in range(100):
-            stretch = int(rng.integers(1, structure.leaves + 1))
-            mapping = np.repeat(rng.integers(2, size=structure.leaves), stretch)[: structure.leaves]
+            phase = int(rng.integers(1, structure.leaves + 1))
+            mapping = np.repeat(rng.integers(2, size=structure.leaves), phase)[: structure.leaves]
             regions = 1 + int(np.count_nonzero(np.diff(mapping)))
             exact = prior_cost(structure, mapping, arms=2, stop=stop)
             assert exact <= theory.prior_bound(structure, arms=2, regions=regions, stop=stop) + 1e-9

@@ -14,7 +14,7 @@ SHARE = 20  # trees are fitted anew when the rounds have grown by one part in so
 
 
 class _Streaming(BatchPlayer):
-    """Lessons go to `partial_fit` as they come."""
+    """Updates go to `partial_fit` as they come."""
 
     def __init__(self, policy: Any, table: Table, *, first: int, binary: bool, tells: bool) -> None:
         self._policy = policy
@@ -23,11 +23,11 @@ class _Streaming(BatchPlayer):
         self._binary = binary
         self._tells = tells
         self._rng = np.random.default_rng([table.seed, 1])
-        self._lessons = 0
+        self._updates = 0
 
     def decide_many(self, X: Floats) -> list[Play]:
         """Uniformly at random in the first rounds, if there are to be any; then what the policy says."""
-        if self._lessons < self._first:
+        if self._updates < self._first:
             return [Play(arm, 1 / self._arms) for arm in self._rng.integers(self._arms, size=len(X)).tolist()]
         if self._tells:
             found = self._policy.predict(X, output_score=True)
@@ -39,7 +39,7 @@ class _Streaming(BatchPlayer):
         rewards = 1.0 - losses
         if self._binary:
             coins(rewards, self._rng)
-        self._lessons += len(plays)
+        self._updates += len(plays)
         self._take(X, np.array([one.arm for one in plays]), rewards)
 
     def _take(self, X: Floats, arms: Any, rewards: Floats) -> None:
@@ -47,7 +47,7 @@ class _Streaming(BatchPlayer):
 
 
 class _Refitting(_Streaming):
-    """All lessons are kept, and go to `fit` again when there is a twentieth more of them."""
+    """All updates are kept, and go to `fit` again when there is a twentieth more of them."""
 
     def __init__(self, policy: Any, table: Table, *, first: int) -> None:
         super().__init__(policy, table, first=first, binary=True, tells=False)
@@ -57,9 +57,9 @@ class _Refitting(_Streaming):
 
     def _take(self, X: Floats, arms: Any, rewards: Floats) -> None:
         self._new.append((X, arms, rewards))
-        if self._lessons >= self._due:
-            new, self._new = self._new, []  # what the library refuses is not offered again
-            self._due = self._lessons + max(1, self._lessons // SHARE)
+        if self._updates >= self._due:
+            new, self._new = self._new, []  # what the library refuses is not available again
+            self._due = self._updates + max(1, self._updates // SHARE)
             everything = tuple(map(np.concatenate, zip(*self._old, *new, strict=True)))
             self._policy.fit(*everything, continue_from_last=True)
             self._old = [everything]
@@ -147,7 +147,7 @@ LIBRARY = Library(
             {"first": 50, "base": "ridge", "penalty": 1.0},
             {"first": 50, "base": "ridge", "penalty": 1.0, "percentile": 95},
             {"first": 50, "base": "ridge", "penalty": 0.1},
-            says="Ten models an arm, each with random weights for its lessons, as `batch_train` has it. The base is the "
+            says="Ten models an arm, each with random weights for its updates, as `batch_train` has it. The base is the "
             "README's SGDClassifier or the example's ridge regression, in double precision.",
         ),
         _algorithm(
@@ -179,7 +179,7 @@ LIBRARY = Library(
             {"first": 50, "min_samples_leaf": 20, "percentile": 95},
             trees=True,
             says="A decision tree an arm, an upper bound in each leaf. It has no `partial_fit`: all data are kept and the "
-            "trees fitted anew whenever there is a twentieth more, also when lessons come one at a time. Fitting every "
+            "trees fitted anew whenever there is a twentieth more, also when updates come one at a time. Fitting every "
             "50 rounds, as the example does, was no better on VI-A and eight times slower.",
         ),
     ),

@@ -11,14 +11,14 @@ import numpy as np
 
 from ..base import Algorithm, BatchPlayer, Floats, Library, Play, Player, Settings, Table, coins
 
-Lessons = tuple[Any, Any, Any]  # arms, rewards, contexts: the order of `fit`
+Updates = tuple[Any, Any, Any]  # arms, rewards, contexts: the order of `fit`
 
 
 class _Fitted(BatchPlayer):
     """Random arms until the first `fit`; then `predict`, and `partial_fit` with what is new.
 
-    share: new lessons wait until they are one part in so many of those before them; 0: they do not wait.
-    refit: `fit` with everything when the lessons are so many times those of the last `fit`; 0: never.
+    share: new updates wait until they are one part in so many of those before them; 0: they do not wait.
+    refit: `fit` with everything when the updates are so many times those of the last `fit`; 0: never.
     """
 
     def __init__(self, mab: Any, table: Table, *, first: int, binary: bool, share: int = 0, refit: float = 0) -> None:
@@ -28,9 +28,9 @@ class _Fitted(BatchPlayer):
         self._share = share
         self._refit = refit
         self._rng = np.random.default_rng([table.seed, 1])
-        self._new: list[Lessons] = []
-        self._old: list[Lessons] = []
-        self._lessons = 0
+        self._new: list[Updates] = []
+        self._old: list[Updates] = []
+        self._updates = 0
         self._due = first
         self._fit_due: float = first
         self._ready = False
@@ -48,29 +48,29 @@ class _Fitted(BatchPlayer):
         if self._binary:
             coins(rewards, self._rng)
         self._new.append((np.array([one.arm for one in plays]), rewards, X))
-        self._lessons += len(plays)
-        if self._lessons >= self._due:
+        self._updates += len(plays)
+        if self._updates >= self._due:
             self._teach()
 
     def _teach(self) -> None:
-        """Hand over what waits. What the library refuses is not offered again."""
+        """Hand over what waits. What the library refuses is not available again."""
         new, self._new = self._new, []
-        self._due = self._lessons + (self._lessons // self._share if self._share else 0)
-        if self._lessons >= self._fit_due:
+        self._due = self._updates + (self._updates // self._share if self._share else 0)
+        if self._updates >= self._fit_due:
             self._mab.fit(*_joined(self._old + new))
             self._ready = True
-            self._fit_due = self._lessons * self._refit or float("inf")
+            self._fit_due = self._updates * self._refit or float("inf")
         else:
             self._mab.partial_fit(*_joined(new))
         if self._refit:
             self._old += new
 
 
-def _joined(lessons: list[Lessons]) -> Lessons:
+def _joined(updates: list[Updates]) -> Updates:
     """As one."""
-    if len(lessons) == 1:
-        return lessons[0]
-    arms, rewards, contexts = map(np.concatenate, zip(*lessons, strict=True))
+    if len(updates) == 1:
+        return updates[0]
+    arms, rewards, contexts = map(np.concatenate, zip(*updates, strict=True))
     return arms, rewards, contexts
 
 
@@ -127,7 +127,7 @@ LIBRARY = Library(
             LIN_UCB | {"alpha": 0.03, "first": 50},
             LIN_UCB | {"alpha": 0.3, "l2_lambda": 0.1, "first": 50},
             LIN_UCB | {"alpha": 2.0},
-            says="A ridge regression an arm; its matrix is inverted with every lesson.",
+            says="A ridge regression an arm; its matrix is inverted with every update.",
         ),
         _algorithm(
             "LinTS",
@@ -177,7 +177,7 @@ LIBRARY = Library(
             THOMPSON | CLUSTERS | {"n_clusters": 16, "is_minibatch": True},
             UCB | CLUSTERS | {"n_clusters": 8, "alpha": 0.3},
             {"learning": "LinUCB", "alpha": 1.0} | CLUSTERS | {"n_clusters": 8},
-            says="`partial_fit` clusters all contexts anew, so lessons wait until there is a twentieth more of them, also "
+            says="`partial_fit` clusters all contexts anew, so updates wait until there is a twentieth more of them, also "
             "when they come one at a time.",
         ),
     ),

@@ -38,10 +38,10 @@ class Vowpal(Player):
     def decide(self, x: str) -> Play:
         """Draw from the PMF, which is float32 and, for ties in regcbopt, not yet normalized."""
         example = self._vw.parse(x)
-        chances = self._vw.predict(example, self._kind)
-        sums = list(accumulate(chances))
+        probabilities = self._vw.predict(example, self._kind)
+        sums = list(accumulate(probabilities))
         arm = bisect(sums, self._uniform() * sums[-1], 0, self._last)
-        return Play(arm, chances[arm] / sums[-1], example)
+        return Play(arm, probabilities[arm] / sums[-1], example)
 
     def learn(self, x: str, play: Play, loss: float) -> None:
         """Label `arm:cost:probability`, arms from 1."""

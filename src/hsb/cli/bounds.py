@@ -50,7 +50,7 @@ def rows(*, arms: int, depth: int, horizon: int, regions: int) -> Iterator[tuple
     rate = theory.learning_rate(tree, **known, regions=regions)
     yield "HSB, horizon known", f"{rate:.5f}", theory.regret_bound(tree, **known, regions=regions), f"{mapping} (Corollary 1)"
     schedule = theory.anytime_schedule(arms=arms)
-    first, last = schedule.stretch(0).rate, schedule.stretch(horizon - 1).rate
+    first, last = schedule.phase(0).rate, schedule.phase(horizon - 1).rate
     spread = f"{first:.5f} falling to {last:.5f}" if last < first else f"{first:.5f}"
     yield "HSB, nothing given", spread, theory.anytime_bound(tree, **known, regions=regions), f"{mapping}, at any time"
     rate, mapping = theory.s_exp3_rate(**known, leaves=leaves), f"every mapping of {leaves:,} cell{'s' * (leaves > 1)}"

@@ -15,7 +15,7 @@ journal = typer.Typer(
     name="journal",
     help="""What a service wrote down: check it, copy it, go back to a copy, export it.
 
-    hsb serve keeps every decision, reward and lesson in one file, from which all that it did can be made again.
+    hsb serve keeps every decision, reward and update in one file, from which all that it did can be made again.
 
     Example: hsb journal check hsb.db
     """,
@@ -31,7 +31,7 @@ Db = Annotated[Path, Argument(help="The journal, a file of hsb serve.", metavar=
 def check(db: Db, as_json: Json = False) -> None:
     """Replay a journal from nothing, and say whether all of it follows.
 
-    Every decision is made again, arm and propensity, every lesson compared with its rewards, every snapshot with the state that its
+    Every decision is made again, arm and propensity, every update compared with its rewards, every snapshot with the state that its
     stream makes, and the file itself is looked through. Exit code 1 where something does not. The service may be running.
 
     Example: hsb journal check hsb.db
@@ -106,7 +106,7 @@ def export(
 ) -> None:
     """Write what a policy learned as a log.
 
-    It is for hsb replay, hsb evaluate or Vowpal Wabbit: a row for each lesson, in the order in which they were learned. dsjson keeps
+    It is for hsb replay, hsb evaluate or Vowpal Wabbit: a row for each update, in the order in which they were learned. dsjson keeps
     contexts as they were; parquet is quicker to read again, has text as codes, and leaves out rows that lack a feature which others have.
 
     Example: hsb journal export hsb.db home home.dsjson

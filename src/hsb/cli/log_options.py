@@ -33,7 +33,7 @@ class LogOptions:
     loss: Annotated[str | None, Option(help="Of a table: column of the loss, in [0, 1], in place of the reward.")] = None
     categories: Annotated[str | None, Option(help=CATEGORIES)] = None
     times: Annotated[str | None, Option(help=TIMES)] = None
-    available: Annotated[str | None, Option(help="Of a table: column with the arms that were offered.")] = None
+    available: Annotated[str | None, Option(help="Of a table: column with the arms that were available.")] = None
     timestamp: Annotated[str | None, Option(help="Of a table: column of the time.")] = None
     id: Annotated[str | None, Option(help="Of a table: column of the event's id; a repeated one is skipped.")] = None
     strict: Annotated[bool, Option("--strict", help=STRICT)] = False

@@ -16,7 +16,7 @@ from ..logs.log import nothing_used
 from ..logs.named import with_others
 from ..policies import HSB
 from ..policy import Policy
-from ..specs import declared, entrant, needs_structure, policy_kind, table, within
+from ..specs import declared, needs_structure, policy_kind, policy_spec, table, within
 from ..structures import Structure
 from ..structures.spaces import Box
 
@@ -73,7 +73,7 @@ class Fresh:
                 raise InputError("features: HSB without a structure takes them; others are given numbers. Leave them out.")
             given["features"] = with_others(features, batches) if is_named else features
         with self._named():
-            return entrant(given, LogDomain(list(log.arms), space), 1, bare=True)(self.seed), encoder
+            return policy_spec(given, LogDomain(list(log.arms), space), 1, bare=True)(self.seed), encoder
 
     def _named(self) -> AbstractContextManager[None]:
         """Errors name the file that the settings come from."""

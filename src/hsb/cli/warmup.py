@@ -77,15 +77,15 @@ def warmup(
     policies = list(states(everything))
     rng = np.random.default_rng(0)
     contexts, losses = rng.random(ROUNDS), rng.random((ROUNDS, MANY))
-    offered = rng.random((ROUNDS, MANY)) < 0.5
-    offered[:, 0] = True
+    available = rng.random((ROUNDS, MANY)) < 0.5
+    available[:, 0] = True
     for _, policy in track(policies, "compiling", console=Console(stderr=True)):
         for some in (None, [0, 1]):
             policy.learn(policy.decide(0.3, available=some), loss=1.0)
             policy.probabilities(0.3, available=some)
         count = len(policy.arms)
         simulate(policy, contexts, losses[:, :count])
-        simulate(policy, contexts, losses[:, :count], available=offered[:, :count])
+        simulate(policy, contexts, losses[:, :count], available=available[:, :count])
     for arms in (FEW, MANY):
         live(HSB(arms=arms, arm_features={arm: {"size": arm} for arm in range(arms)}, seed=0))
         exercise({"arms": [str(arm) for arm in range(arms)], "arm_features": {}, "policy": {"kind": "HSB"}})

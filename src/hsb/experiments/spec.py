@@ -24,7 +24,7 @@ from ..checks import whole
 from ..errors import InputError, quoted
 from ..problems import Problem
 from ..problems.losses_file import Losses
-from ..specs import entrant, known_keys, needs_structure, policy_kind, structure, table, within, world
+from ..specs import known_keys, needs_structure, policy_kind, policy_spec, structure, table, within, world
 from .cache import source_of
 from .sweeps import Plain, sweep, with_words
 
@@ -98,7 +98,7 @@ def _policies(given: Plain, shared: dict[str, Plain], rounds: int, problem: Prob
     for i, each in enumerate(listed):
         with within(f"policies[{i}]"):
             for label, settings in _swept(dict(each), shared, problem):
-                problem.check(entrant({"structure": next(iter(shared.values()))} | settings, problem, rounds)(0))
+                problem.check(policy_spec({"structure": next(iter(shared.values()))} | settings, problem, rounds)(0))
                 if label in labels:
                     raise InputError(f"label: {quoted(label)} is taken. Give every policy a label of its own.")
                 labels.add(label)

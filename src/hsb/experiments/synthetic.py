@@ -6,7 +6,7 @@ import numpy as np
 
 from ..evaluate.simulated.comparison import Comparison, joined
 from ..evaluate.simulated.run import loss_range, marked_rounds, play_run
-from ..specs import entrant, world
+from ..specs import policy_spec, world
 from .base import Claim, Experiment, Options, Part, ReportTable, claim
 
 
@@ -26,9 +26,9 @@ def play_part(
     `code` has a hash of each module of the user's own: with it a part is another one as soon as that code changes.
     """
     there = world(problem)
-    entrants = {name: entrant(settings, there, rounds) for name, settings in policies.items()}
+    policy_specs = {name: policy_spec(settings, there, rounds) for name, settings in policies.items()}
     points = marked_rounds(rounds, marks)
-    curves = play_run(entrants, there, rounds=rounds, run=run, presentations=presentations, seed=seed, marks=points)
+    curves = play_run(policy_specs, there, rounds=rounds, run=run, presentations=presentations, seed=seed, marks=points)
     return {"marks": points.tolist(), "losses": {name: each.mean(axis=0).tolist() for name, each in curves.items()}}
 
 
@@ -64,13 +64,13 @@ class Race(Experiment):
                 runs[part.arguments["run"]][name] = [curve]  # presentations are averaged already
         problem = world(settings["problem"])
         best = problem.best_loss(settings["rounds"]) if problem.synthetic and not problem.reacts else None
-        entrants = {
-            name: entrant(each, problem, settings["rounds"])
+        policy_specs = {
+            name: policy_spec(each, problem, settings["rounds"])
             for group in settings["policies"].values()
             for name, each in group.items()
         }
         about: dict[str, Any] = {"title": settings.get("title", self.title), "synthetic": problem.synthetic, "best": best}
-        return joined(runs, np.array(marks), loss_range=loss_range(entrants), **about)
+        return joined(runs, np.array(marks), loss_range=loss_range(policy_specs), **about)
 
     def beats(
         self, compared: Comparison, better: str, worse: str, text: str, *, since: int = 0, until: int | None = None, **more: Any

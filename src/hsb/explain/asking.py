@@ -39,13 +39,13 @@ def player(policy: Policy, *, raw: bool = False) -> Play:
     masks = np.ones((1, len(policy.arms)), dtype=np.uint8) if mask is None else mask[None, :]
 
     def play(points: Floats) -> Floats:
-        chances = np.empty((len(points), len(policy.arms)))
+        probabilities = np.empty((len(points), len(policy.arms)))
         for start in range(0, len(points), AT_ONCE):
             some = points[start : start + AT_ONCE] if raw else tables.check(policy, points[start : start + AT_ONCE])[0]
             nothing = np.zeros(len(some), dtype=np.int64)
             rows = LoggedRows(some, masks, nothing, nothing, np.zeros(len(some)))
-            chances[start : start + AT_ONCE] = tables.distributions(policy, rows)
-        return chances
+            probabilities[start : start + AT_ONCE] = tables.distributions(policy, rows)
+        return probabilities
 
     return play
 

@@ -19,7 +19,7 @@ class Earned(NamedTuple):
     high: float
     """The upper end."""
     rows: int
-    """How many rounds of the log are of the rule and offered the arm."""
+    """How many rounds of the log are of the rule and available the arm."""
 
     def __str__(self) -> str:
         return f"earns {self.value:.3g} ({self.low:.3g} to {self.high:.3g})"

@@ -1,4 +1,4 @@
-"""How a policy over named features is asked what it plays: a column for each slot of the rows that its encoder reads."""
+"""How a policy over named features is asked what it plays: a column for each input of the rows that its encoder reads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..engine.kernels import slots as at
+from ..engine.kernels import inputs as at
 from ..features import FeatureReader
 from ..features.values import PARTS, TIME
 from ..policy import Policy
@@ -23,7 +23,7 @@ FORMS: dict[str, Form] = {"day": "date", "hour": "clock", "weekday": "weekday"} 
 
 
 def columns_of_features(encoder: FeatureReader, names: Sequence[str] | None = None) -> tuple[Column, ...]:
-    """A column for each slot, called as the feature is or by the names given.
+    """A column for each input, called as the feature is or by the names given.
 
     >>> from hsb.features import Features
     >>> encoder = FeatureReader(Features())
@@ -31,12 +31,12 @@ def columns_of_features(encoder: FeatureReader, names: Sequence[str] | None = No
     >>> [(column.name, column.kind) for column in columns_of_features(encoder)]
     [('country', 'category'), ('age', 'number'), ('member', 'flag')]
     """
-    called = encoder.slot_names if names is None else named(names, encoder.slots)
+    called = encoder.raw_input_names if names is None else named(names, encoder.inputs)
     return tuple(_column(encoder, s, name) for s, name in enumerate(called))
 
 
 def _column(encoder: FeatureReader, s: int, name: str) -> Column:
-    feature, kind = encoder.knowledge.slot_columns[s], encoder.layout.I[s, at.KIND]
+    feature, kind = encoder.knowledge.raw_input_columns[s], encoder.layout.I[s, at.KIND]
     seen = encoder.sample[:, s] if len(encoder.sample) else np.zeros(0)
     if kind == at.CATEGORY:
         shared = set(seen[seen >= feature.limit].tolist())
@@ -49,7 +49,7 @@ def _column(encoder: FeatureReader, s: int, name: str) -> Column:
     column = Column(name, missing=feature.missing)
     if kind == at.CYCLE:
         column = replace(column, low=0.0, high=float(encoder.layout.F[s, at.PERIOD]))
-    part = encoder.slot_names[s].removeprefix(f"{feature.name} ")
+    part = encoder.raw_input_names[s].removeprefix(f"{feature.name} ")
     return replace(column, form=FORMS[part]) if feature.kind == TIME and part in PARTS else column
 
 

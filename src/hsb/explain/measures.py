@@ -42,16 +42,19 @@ def measured(
         fresh = world.fresh(rows, rng)
         agreement = float(np.mean(arm[lookup.find(coded(columns, fresh))] == np.argmax(play(fresh), axis=1)))
     points = world.likely(rows, rng)
-    chances = play(points)
-    most, where = np.argmax(chances, axis=1), lookup.find(coded(columns, points))
+    probabilities = play(points)
+    most, where = np.argmax(probabilities, axis=1), lookup.find(coded(columns, points))
     shares = world.shares(boxes)
     regions = tuple(replace(region, share=float(share)) for region, share in zip(regions, shares, strict=True))
     if ask_how_sure:
         thin = np.flatnonzero(np.bincount(where, minlength=len(regions)) < FEW)
         more = [world.within(regions[i].boxes[0], FEW, rng) for i in thin]
         if more:
-            chances, where = np.concatenate([chances, play(np.concatenate(more))]), np.append(where, np.repeat(thin, FEW))
-        sure = np.bincount(where, chances[np.arange(len(where)), arm[where]]) / np.bincount(where)
+            probabilities, where = (
+                np.concatenate([probabilities, play(np.concatenate(more))]),
+                np.append(where, np.repeat(thin, FEW)),
+            )
+        sure = np.bincount(where, probabilities[np.arange(len(where)), arm[where]]) / np.bincount(where)
         regions = tuple(replace(region, probability=float(each)) for region, each in zip(regions, sure, strict=True))
     matters = importance(columns, play, points, most[: len(points)], rng, asked)
     return replace(explanation, regions=regions, agreement=agreement, importance=matters)

@@ -41,7 +41,7 @@ class ArmFeatures:
             )
         encoder = FeatureReader(Features())
         rows = [_read(encoder, arm, given.get(arm)) for arm in arms]
-        return cls(encoder, _table(rows, encoder.slots))
+        return cls(encoder, _table(rows, encoder.inputs))
 
     def known(self, index: int, arm: Hashable, features: Any) -> ArmFeatures:
         """The features of the arm with that number are these, or nothing where they are None; it may be one more arm."""
@@ -50,7 +50,7 @@ class ArmFeatures:
             encoder = from_journal(FeatureReader, encoder.to_dict())
         rows = list(self.raw)
         rows[index : index + 1] = [_read(encoder, arm, features)]
-        return ArmFeatures(encoder, _table(rows, encoder.slots))
+        return ArmFeatures(encoder, _table(rows, encoder.inputs))
 
     @property
     def some(self) -> bool:
@@ -85,7 +85,7 @@ class ArmFeatures:
         encoder = from_journal(FeatureReader, data, Features().limits["width"])
         if encoder.features != Features() or not isinstance(raw, np.ndarray) or raw.dtype != np.float64:
             raise ValueError("its features of arms are not as they are written")
-        if raw.shape != (arms, encoder.slots) or np.isinf(raw).any():
+        if raw.shape != (arms, encoder.inputs) or np.isinf(raw).any():
             raise ValueError("its features of arms do not fit its arms")
         return cls(encoder, raw)
 
@@ -108,9 +108,9 @@ def _read(encoder: FeatureReader, arm: Hashable, features: Any) -> Floats:
         raise InputError(f"Features of arm {quoted(arm):.100}: {error}") from None
 
 
-def _table(rows: list[Floats], slots: int) -> Floats:
-    """Rows read when fewer slots were known, as a table."""
-    table = np.full((len(rows), slots), np.nan)
+def _table(rows: list[Floats], inputs: int) -> Floats:
+    """Rows read when fewer inputs were known, as a table."""
+    table = np.full((len(rows), inputs), np.nan)
     for row, found in zip(table, rows, strict=True):
         row[: len(found)] = found
     return table

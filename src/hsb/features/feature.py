@@ -1,4 +1,4 @@
-"""One feature as an encoder knows it: its kind, once that is known, and its slots; and how a value is taken for it."""
+"""One feature as an encoder knows it: its kind, once that is known, and its inputs; and how a value is taken for it."""
 
 import math
 from copy import copy
@@ -13,13 +13,13 @@ from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, TRUTHS, 
 TRUE_OR_FALSE = {word: bool(truth) for word, truth in TRUTHS.items()}
 FLAGS = {True: 1.0, False: 0.0}
 Entry = tuple[type, int, dict[Any, float] | None]
-"""Of a column with one slot: the commonest type of its values, the slot, and what stands for each value."""
+"""Of a column with one input: the commonest type of its values, the input, and what stands for each value."""
 
 
 class FeatureColumn:
-    """A feature. `codes` has its categories by number, its tags and the parts of a time by slot."""
+    """A feature. `codes` has its categories by number, its tags and the parts of a time by input."""
 
-    __slots__ = ("codes", "declared", "kind", "limit", "missing", "name", "period", "slots")
+    __slots__ = ("codes", "declared", "inputs", "kind", "limit", "missing", "name", "period")
 
     def __init__(self, name: str, declared: FeatureKind | None = None) -> None:
         self.name = name
@@ -28,13 +28,13 @@ class FeatureColumn:
         self.limit: int = getattr(declared, "limit", LIMIT)
         self.period: float = float(getattr(declared, "period", 0.0))
         self.codes: dict[str, float] = {}
-        self.slots: list[int] = []
+        self.inputs: list[int] = []
         self.missing = False  # was a missing value admitted?
 
     def copy(self) -> "FeatureColumn":
         """An independent one."""
         other = copy(self)
-        other.codes, other.slots = dict(self.codes), self.slots[:]
+        other.codes, other.inputs = dict(self.codes), self.inputs[:]
         return other
 
     def share(self, text: str) -> int:

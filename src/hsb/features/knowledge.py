@@ -8,20 +8,20 @@ import warnings
 from copy import copy
 from typing import Any, Self
 
-from ..engine.kernels import slots as at
+from ..engine.kernels import inputs as at
 from ..errors import InputError, quoted
 from ..files.memory_limit import afford
 from .contexts import ALONE, FORMS, NAMED, ROW, opened
 from .declared import Features, nearest
 from .feature import FeatureColumn, taken
 from .kinds import FeatureKind
-from .layout import SlotLayout
+from .layout import RawInputLayout
 from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, PARTS, TAGS, TIME
 
 Event = list[Any]
 EVENT = 64  # words of an event, and of the name and number that it gives
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
-SLOT_KINDS = {NUMBER: at.NUMBER, CATEGORY: at.CATEGORY, CYCLE: at.CYCLE, FLAG: at.FLAG}
+RAW_INPUT_KINDS = {NUMBER: at.NUMBER, CATEGORY: at.CATEGORY, CYCLE: at.CYCLE, FLAG: at.FLAG}
 
 
 class Knowledge:
@@ -31,10 +31,10 @@ class Knowledge:
     """
 
     def __init__(self, features: Features, width: int) -> None:
-        self.features, self.layout = features, SlotLayout(width)
+        self.features, self.layout = features, RawInputLayout(width)
         self.columns: dict[str, FeatureColumn] = {}
         self.listed: list[FeatureColumn] = []  # by number
-        self.slot_columns: list[FeatureColumn] = []
+        self.raw_input_columns: list[FeatureColumn] = []
         self.form: str | None = None  # of contexts, where nothing is declared
         self.length = 0  # of rows
         self.journal: list[Event] = []
@@ -92,7 +92,7 @@ class Knowledge:
     def copy(self) -> Self:
         """An independent one. Columns are shared until one of the two changes them."""
         other = copy(self)
-        other.columns, other.listed, other.slot_columns = dict(self.columns), self.listed[:], self.slot_columns[:]
+        other.columns, other.listed, other.raw_input_columns = dict(self.columns), self.listed[:], self.raw_input_columns[:]
         other.layout, other.journal = self.layout.copy(), self.journal[:]
         self._owned, other._owned = set(), set()
         return other
@@ -104,8 +104,8 @@ class Knowledge:
             column = column.copy()
             self._owned.add(column.name)
             self.listed[j] = self.columns[column.name] = column
-            for s in column.slots:
-                self.slot_columns[s] = column
+            for s in column.inputs:
+                self.raw_input_columns[s] = column
         return column
 
     def apply(self, event: Event) -> None:
@@ -119,12 +119,12 @@ class Knowledge:
         elif event[0] == "kind":
             column = self._own(event[1])
             column.kind = event[2]
-            self._make_slot(column)
+            self._make_raw_input(column)
         elif event[0] == "missing":
             column = self._own(event[1])
             column.missing = True
-            if column.slots:
-                self.layout.miss(column.slots[0], column.name)
+            if column.inputs:
+                self.layout.miss(column.inputs[0], column.name)
         else:
             self._value(self._own(event[1]), event[2])
 
@@ -144,19 +144,19 @@ class Knowledge:
         self.columns[column.name] = column
         self.listed.append(column)
         if column.kind is not None:
-            self._make_slot(column)
+            self._make_raw_input(column)
 
-    def _make_slot(self, column: FeatureColumn) -> None:
-        """The slot of a kind that has one from the beginning; times and tags get theirs as parts and tags appear."""
-        if column.kind in SLOT_KINDS:
+    def _make_raw_input(self, column: FeatureColumn) -> None:
+        """The input of a kind that has one from the beginning; times and tags get theirs as parts and tags appear."""
+        if column.kind in RAW_INPUT_KINDS:
             limit = column.limit if column.kind == CATEGORY else 0
-            self._slot(column, column.name, SLOT_KINDS[column.kind], limit=limit, period=column.period)
+            self._raw_input(column, column.name, RAW_INPUT_KINDS[column.kind], limit=limit, period=column.period)
 
-    def _slot(self, column: FeatureColumn, name: str, kind: int, *, limit: int = 0, period: float = 0.0) -> int:
-        s = self.layout.slot(name, kind, limit=limit, period=period)
-        column.slots.append(s)
-        self.slot_columns.append(column)
-        if column.missing and len(column.slots) == 1:
+    def _raw_input(self, column: FeatureColumn, name: str, kind: int, *, limit: int = 0, period: float = 0.0) -> int:
+        s = self.layout.raw_input(name, kind, limit=limit, period=period)
+        column.inputs.append(s)
+        self.raw_input_columns.append(column)
+        if column.missing and len(column.inputs) == 1:
             self.layout.miss(s, column.name)
         return s
 
@@ -165,12 +165,12 @@ class Knowledge:
         if column.kind == CATEGORY:
             k = len(column.codes)
             column.codes[text] = float(k)
-            self.layout.category(column.slots[0], k, text)
+            self.layout.category(column.inputs[0], k, text)
         elif column.kind == TAGS:
-            column.codes[text] = self._slot(column, f"{column.name}: {text}", at.TAG)
+            column.codes[text] = self._raw_input(column, f"{column.name}: {text}", at.TAG)
         else:
             kind = at.CYCLE if PARTS[text] else at.NUMBER
-            column.codes[text] = self._slot(column, f"{column.name} {text}", kind, period=PARTS[text])
+            column.codes[text] = self._raw_input(column, f"{column.name} {text}", kind, period=PARTS[text])
 
     def _declared(self, form: str, values: Any) -> dict[str, Any]:
         features = self.features

@@ -1,19 +1,19 @@
-"""The arrays of an encoder: what each slot means and has seen, and which place each thing has."""
+"""The arrays of an encoder: what each input means and has seen, and which place each thing has."""
 
 from copy import copy
 
 import numpy as np
 
-from ..engine.kernels import slots as at
+from ..engine.kernels import inputs as at
 from ..files.memory_limit import afford
 from ..types import Floats, Ints
 from .feature import stable
 
-SLOT = at.INTS + at.FLOATS + at.SAMPLE + at.RECENT + 128  # words of a slot: its arrays, its name and what looks it up
+RAW_INPUT = at.INTS + at.FLOATS + at.SAMPLE + at.RECENT + 128  # words of an input: its arrays, its name and what looks it up
 
 
-class SlotLayout:
-    """Slots and places. Arrays have room for more slots than there are; the kernels are told how many (`head`)."""
+class RawInputLayout:
+    """Inputs and places. Arrays have room for more inputs than there are; the kernels are told how many (`head`)."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -25,22 +25,22 @@ class SlotLayout:
         self.reservoir: Floats = np.zeros((0, at.SAMPLE))
         self.recent: Floats = np.zeros((0, at.RECENT))
         self.names: list[list[str]] = [["constant"]]  # of what is at each place
-        self.slot_names: list[str] = []
+        self.raw_input_names: list[str] = []
         self.listed = 0  # entries of `where` in use
         self.crowded = 0  # things that share a place, because `width` places were used up
 
-    def copy(self) -> "SlotLayout":
+    def copy(self) -> "RawInputLayout":
         """An independent one."""
         other = copy(self)
         for name in ("head", "I", "F", "where", "reservoir", "recent"):
             setattr(other, name, getattr(self, name).copy())
-        other.names, other.slot_names = [*map(list, self.names)], self.slot_names[:]
+        other.names, other.raw_input_names = [*map(list, self.names)], self.raw_input_names[:]
         return other
 
     @property
-    def slots(self) -> int:
-        """How many slots there are."""
-        return len(self.slot_names)
+    def inputs(self) -> int:
+        """How many inputs there are."""
+        return len(self.raw_input_names)
 
     @property
     def places(self) -> int:
@@ -59,14 +59,14 @@ class SlotLayout:
         self.crowded += 1
         return p
 
-    def slot(self, name: str, kind: int, *, limit: int = 0, period: float = 0.0) -> int:
-        """A new slot, with its places; a category's come as it does."""
-        s = self.slots
-        afford(SLOT)
+    def raw_input(self, name: str, kind: int, *, limit: int = 0, period: float = 0.0) -> int:
+        """A new input, with its places; a category's come as it does."""
+        s = self.inputs
+        afford(RAW_INPUT)
         if s == len(self.I):
             self._grow()
-        self.slot_names.append(name)
-        self.head[at.SLOTS] = s + 1
+        self.raw_input_names.append(name)
+        self.head[at.INPUTS] = s + 1
         self.I[s] = 0
         self.I[s, at.KIND] = kind
         self.I[s, at.MISSING] = -1
@@ -86,11 +86,11 @@ class SlotLayout:
         return s
 
     def category(self, s: int, k: int, text: str) -> None:
-        """A place for category k of a slot."""
-        self.where[self.I[s, at.START] + k] = self.place(f"{self.slot_names[s]}={text}")
+        """A place for category k of a input."""
+        self.where[self.I[s, at.START] + k] = self.place(f"{self.raw_input_names[s]}={text}")
 
     def miss(self, s: int, name: str) -> None:
-        """A place for a slot's being missing."""
+        """A place for an input's being missing."""
         self.I[s, at.MISSING] = self.place(f"{name} is missing")
 
     def alone(self, p: int) -> bool:
@@ -108,7 +108,7 @@ class SlotLayout:
         return start
 
     def _grow(self) -> None:
-        used, room = self.slots, max(8, 3 * self.slots // 2)
+        used, room = self.inputs, max(8, 3 * self.inputs // 2)
         for name, empty in (("I", 0), ("F", 0.0), ("reservoir", np.nan), ("recent", np.nan)):
             old = getattr(self, name)
             new = np.full((room, old.shape[1]), empty, dtype=old.dtype)

@@ -24,9 +24,9 @@ Bools = NDArray[np.bool_]
 
 
 def read_part(reader: "FeatureReader", table: ContextTable, start: int, stop: int) -> tuple[Floats, Bools]:
-    """Raw rows (n, slots) of rows start .. stop - 1 and which of them have something new."""
+    """Raw rows (n, inputs) of rows start .. stop - 1 and which of them have something new."""
     n = stop - start
-    raw, news = np.full((n, reader.slots), math.nan), np.zeros(n, dtype=np.bool_)
+    raw, news = np.full((n, reader.inputs), math.nan), np.zeros(n, dtype=np.bool_)
     if n <= 0:
         return raw, news
     if isinstance(table, Listed):
@@ -88,7 +88,7 @@ class ColumnPart:
         self.text = reader.features.limits["text"]
 
     def fill(self, name: str, column: FeatureColumn | None, raw: Floats, news: Bools) -> Bools:
-        """Fill the column's slots; which values are missing?"""
+        """Fill the column's inputs; which values are missing?"""
         values, kind = self.values, None if column is None else column.kind
         if column is None or kind is None:
             return self._unknown(name, column, raw, news)
@@ -100,10 +100,10 @@ class ColumnPart:
             return self._codes(column, raw, news)
         if isinstance(values, Times) and kind == TIME:
             return self._times(values, column, raw, news)
-        return self._each(name, column.slots, raw, news)
+        return self._each(name, column.inputs, raw, news)
 
     def _unknown(self, name: str, column: FeatureColumn | None, raw: Floats, news: Bools) -> Bools:
-        """A feature of which nothing, or only that it was missing, is known: all that it has is new, and there is no slot for it."""
+        """A feature of which nothing, or only that it was missing, is known: all that it has is new, and there is no input for it."""
         values = self.values
         if isinstance(values, Numbers):
             missing = np.isnan(values.floats[self.rows])
@@ -115,14 +115,14 @@ class ColumnPart:
         news |= True if column is None else ~missing
         return missing
 
-    def _each(self, name: str, slots: list[int], raw: Floats, news: Bools) -> Bools:
+    def _each(self, name: str, inputs: list[int], raw: Floats, news: Bools) -> Bools:
         """One by one."""
         missing = np.zeros(len(raw), dtype=np.bool_)
         for t in range(len(raw)):
             row = [math.nan] * raw.shape[1]
             new, missing[t] = _from(self.start + t, read_value, self.knowledge, name, self.values.at(self.start + t), row)
             news[t] |= new
-            for s in slots:
+            for s in inputs:
                 raw[t, s] = row[s]
         return missing
 
@@ -135,7 +135,7 @@ class ColumnPart:
                 _from(self.start + t, taken, column, float(x[t]), self.text)
             x = np.remainder(x, column.period)
             x[x == column.period] = 0.0
-        raw[:, column.slots[0]] = x
+        raw[:, column.inputs[0]] = x
         return np.isnan(x)
 
     def _words(self, values: Words, column: FeatureColumn, raw: Floats, news: Bools) -> Bools:
@@ -180,6 +180,6 @@ class ColumnPart:
 
 
 def _write(column: FeatureColumn, codes: Floats, raw: Floats, news: Bools) -> Bools:
-    raw[:, column.slots[0]] = codes
+    raw[:, column.inputs[0]] = codes
     news |= codes < 0.0
     return np.isnan(codes)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import whole
-from ..engine.kernels import slots as at
+from ..engine.kernels import inputs as at
 from ..errors import InputError, quoted
 from ..types import Arrays, Floats, Ints
 from . import stored
@@ -40,8 +40,9 @@ def compiled() -> Any:
 class FeatureReader:
     """What `hsb.HSB(arms=...)` reads contexts with: into raw rows, and these into `z`, which models see, and `cells`, which trees see.
 
-    A raw row has a float for each *slot*: one for most features, several for a time. `z` has a number for each *place*: a number, a category, a
-    tag, or that a value is missing. `cells` has for each tree the number of the part of its slot's values that the context falls into: a
+    A raw row has a float for each *input*: one for most features, several for a time. `z` has a number for each *place*: a number, a category,
+    a
+    tag, or that a value is missing. `cells` has for each tree the number of the part of its input's values that the context falls into: a
     number has two, by its rank and by its leading bits.
 
     Reading changes nothing. `admit` takes in what is new: features, categories, a place for missing values. `observe` counts a raw row;
@@ -84,16 +85,16 @@ class FeatureReader:
         for name, value in context.items():
             entry = quick.get(name)
             if entry is not None:
-                kind, slot, codes = entry
+                kind, raw_input, codes = entry
                 given = type(value)
                 if codes is None:
                     if (given is kind or given is int) and value == value:
-                        row[slot] = value
+                        row[raw_input] = value
                         continue
                 elif given is kind:
                     code = codes.get(value)
                     if code is not None:
-                        row[slot] = code
+                        row[raw_input] = code
                         continue
             new, missing = read_value(self.knowledge, name, value, row)
             unseen = unseen or new or (missing and name in self._complete)
@@ -115,7 +116,7 @@ class FeatureReader:
         compiled().observe(raw, layout.head, layout.I, layout.F, layout.reservoir, layout.recent)
 
     def observe_rows(self, raw: Floats) -> None:
-        """`observe` for each row of a table (n, slots) of them."""
+        """`observe` for each row of a table (n, inputs) of them."""
         layout = self.layout
         compiled().observe_rows(raw, layout.head, layout.I, layout.F, layout.reservoir, layout.recent)
 
@@ -136,7 +137,7 @@ class FeatureReader:
         return split_table(self.features, table_of(contexts))
 
     def read_part(self, table: ContextTable, start: int, stop: int) -> tuple[Floats, NDArray[np.bool_]]:
-        """Rows start .. stop - 1 of a table as `read` would give them now, (n, slots), and which of them have something new."""
+        """Rows start .. stop - 1 of a table as `read` would give them now, (n, inputs), and which of them have something new."""
         return read_part(self, table, start, stop)
 
     @property
@@ -175,7 +176,7 @@ class FeatureReader:
     def missing_places(self) -> Ints:
         """Of each place of a number, the place that is 1 where that number is missing; -1 where there is none."""
         layout, found = self.layout, np.full(self.places, -1, dtype=np.int64)
-        for s in range(self.slots):
+        for s in range(self.inputs):
             if layout.I[s, at.KIND] in (at.NUMBER, at.FLAG) and layout.alone(layout.I[s, at.PLACE]):
                 found[layout.I[s, at.PLACE]] = layout.I[s, at.MISSING]
         return found
@@ -192,9 +193,9 @@ class FeatureReader:
         return z, cells
 
     @property
-    def slots(self) -> int:
+    def inputs(self) -> int:
         """How many floats a raw row has."""
-        return len(self.layout.slot_names)
+        return len(self.layout.raw_input_names)
 
     @property
     def places(self) -> int:
@@ -224,7 +225,7 @@ class FeatureReader:
     @property
     def shapes(self) -> list[tuple[str, int]]:
         """Of each tree, how its cells are split: ("binary", depth), ("bits", depth), or ("kary", cells)."""
-        I, found = self.layout.I[: len(self.layout.slot_names)], []
+        I, found = self.layout.I[: len(self.layout.raw_input_names)], []
         for kind, limit in zip(I[:, at.KIND].tolist(), I[:, at.LIMIT].tolist(), strict=True):
             found.append(("kary", limit + 2) if kind == at.CATEGORY else ("binary", DEPTH))
             if kind == at.NUMBER:
@@ -233,30 +234,30 @@ class FeatureReader:
 
     @property
     def trees(self) -> int:
-        """How many cells a context has: one for each slot, two for a number."""
+        """How many cells a context has: one for each input, two for a number."""
         return int(self.layout.head.item(at.TREES))
 
     @property
-    def tree_slots(self) -> list[int]:
+    def tree_inputs(self) -> list[int]:
         """Of each tree, whose cells it has."""
-        numbers = (self.layout.I[: len(self.layout.slot_names), at.KIND] == at.NUMBER).tolist()
+        numbers = (self.layout.I[: len(self.layout.raw_input_names), at.KIND] == at.NUMBER).tolist()
         return [s for s, number in enumerate(numbers) for _ in range(2 if number else 1)]
 
     @property
     def coarse(self) -> Ints:
-        """Of each slot, how many of the leading bits of a number its tree does not look at."""
-        return self.layout.I[: self.slots, at.COARSE]
+        """Of each input, how many of the leading bits of a number its tree does not look at."""
+        return self.layout.I[: self.inputs, at.COARSE]
 
     @property
-    def slot_names(self) -> list[str]:
-        """The name of each slot."""
-        return list(self.layout.slot_names)
+    def raw_input_names(self) -> list[str]:
+        """The name of each input."""
+        return list(self.layout.raw_input_names)
 
     @property
-    def place_slots(self) -> Ints:
-        """Of each place, the first slot that has it; -1 for the constant."""
+    def place_inputs(self) -> Ints:
+        """Of each place, the first input that has it; -1 for the constant."""
         where, owner = self.layout.where.tolist(), [-1] * (self.places + 1)
-        I = self.layout.I[: len(self.layout.slot_names), [at.KIND, at.PLACE, at.START, at.LIMIT, at.MISSING]]
+        I = self.layout.I[: len(self.layout.raw_input_names), [at.KIND, at.PLACE, at.START, at.LIMIT, at.MISSING]]
         for s, (kind, place, start, limit, missing) in reversed(list(enumerate(I.tolist()))):
             own = where[start : start + limit] if kind == at.CATEGORY else [place, start] if kind == at.CYCLE else [place]
             for each in (*own, missing):
@@ -271,8 +272,8 @@ class FeatureReader:
 
     @property
     def sample(self) -> Floats:
-        """The reservoir: raw rows, at most 512, a uniform choice of all that were observed. NaN where a slot was not known yet."""
-        return self.layout.reservoir[: self.slots, : min(self.rows, at.SAMPLE)].T
+        """The reservoir: raw rows, at most 512, a uniform choice of all that were observed. NaN where an input was not known yet."""
+        return self.layout.reservoir[: self.inputs, : min(self.rows, at.SAMPLE)].T
 
     @property
     def nbytes(self) -> int:
@@ -318,7 +319,7 @@ class FeatureReader:
         """Derive the look-up tables of `look` again, after the journal grew."""
         known = self.knowledge
         declared = not self.features.open and not self.features.composites  # these are split first
-        self._blank = [math.nan] * len(self.layout.slot_names)
+        self._blank = [math.nan] * len(self.layout.raw_input_names)
         self._columns, self._most = len(known.listed), max(self.features.limits["columns"], len(known.listed))
         self._dicts = declared or known.form == NAMED
         self._row = declared or known.form == ROW  # a row of numbers is its own raw row
@@ -327,16 +328,16 @@ class FeatureReader:
         complete = []
         for j, column in enumerate(known.listed):
             if column.kind == CATEGORY:
-                self._quick[column.name] = str, column.slots[0], column.codes
+                self._quick[column.name] = str, column.inputs[0], column.codes
             elif column.kind == FLAG:
-                self._quick[column.name] = bool, column.slots[0], FLAGS
+                self._quick[column.name] = bool, column.inputs[0], FLAGS
             elif column.kind == NUMBER or column.kind == CYCLE:
-                self._quick[column.name] = float, column.slots[0], None
+                self._quick[column.name] = float, column.inputs[0], None
             if column.kind == CYCLE:
-                self._cycles.append((column.slots[0], column))
+                self._cycles.append((column.inputs[0], column))
             if not column.missing:
                 complete.append(column.name)
-            self._row = self._row and column.kind == NUMBER and column.slots[0] == j
+            self._row = self._row and column.kind == NUMBER and column.inputs[0] == j
         self._complete = frozenset(complete)  # the features that never missed a value
 
     def _look_at_other(self, context: Any) -> tuple[Raw, bool]:
@@ -344,7 +345,7 @@ class FeatureReader:
         known = self.knowledge
         if self._row and type(context) is np.ndarray and context.shape == (self._columns,) and context.dtype.char in "dflqiI":
             raw = np.array(context, dtype=np.float64)
-            return raw, any(math.isnan(raw[known.columns[name].slots[0]]) for name in self._complete)
+            return raw, any(math.isnan(raw[known.columns[name].inputs[0]]) for name in self._complete)
         values = known.named(context)[1]
         row, unseen = self._blank[:], self.features.open and known.form is None
         for name, value in values.items():
@@ -358,8 +359,8 @@ class FeatureReader:
         elif len(values) < self._columns:
             unseen = not self._complete.issubset(values)
         try:
-            for slot, column in self._cycles:
-                row[slot] = turned(row[slot], column)
+            for raw_input, column in self._cycles:
+                row[raw_input] = turned(row[raw_input], column)
             raw = np.array(row, dtype=np.float64)
         except OverflowError:
             for column in self.knowledge.listed:

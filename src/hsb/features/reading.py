@@ -1,4 +1,4 @@
-"""One value into its slots of a raw row, by what is known now."""
+"""One value into its inputs of a raw row, by what is known now."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from .values import CATEGORY, MISSING, TAGS, TIME
 
 
 def read_value(knowledge: Knowledge, name: str, value: Any, row: list[float]) -> tuple[bool, bool]:
-    """Write any value into its slots; is something about it new, and is it missing? Refused where it does not fit."""
+    """Write any value into its inputs; is something about it new, and is it missing? Refused where it does not fit."""
     column = knowledge.columns.get(name)
     if column is None and isinstance(name, str):  # some subclasses of text have a hash of their own
         name = str.__str__(name)
@@ -25,7 +25,7 @@ def read_value(knowledge: Knowledge, name: str, value: Any, row: list[float]) ->
         return True, False
     if kind == CATEGORY:
         code = category_code(column, plain)
-        row[column.slots[0]] = code
+        row[column.inputs[0]] = code
         return code < 0.0, False
     if kind == TIME:
         for part in plain:
@@ -34,7 +34,7 @@ def read_value(knowledge: Knowledge, name: str, value: Any, row: list[float]) ->
         return any(part not in column.codes for part in plain), False
     if kind == TAGS:
         return _read_tags(column, plain, row), False
-    row[column.slots[0]] = plain
+    row[column.inputs[0]] = plain
     return False, False
 
 
@@ -47,15 +47,15 @@ def category_code(column: FeatureColumn, text: str) -> float:
 
 
 def _read_tags(column: FeatureColumn, tags: list[str], row: list[float]) -> bool:
-    for slot in column.slots:
-        row[slot] = 0.0
+    for raw_input in column.inputs:
+        row[raw_input] = 0.0
     news = False
     for tag in tags:
         own = column.codes.get(tag)
         if own is not None:
             row[int(own)] = 1.0
         elif column.full:
-            shared = column.slots[column.share(tag)]
+            shared = column.inputs[column.share(tag)]
             row[shared] = row[shared] or 2.0
         else:
             news = True

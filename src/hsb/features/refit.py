@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from ..engine.kernels import slots as at
-from ..engine.kernels.slots import (
+from ..engine.kernels import inputs as at
+from ..engine.kernels.inputs import (
     CELLS,
     COUNT,
     EDGE,
@@ -23,21 +23,21 @@ from ..engine.kernels.slots import (
     SINCE,
 )
 from ..types import Floats, Ints
-from .layout import SlotLayout
+from .layout import RawInputLayout
 
 SETTLE = 64  # rows after which a number that shares its place is scaled, once and for all
 MOST = 0.5  # of the last values of a number may lie outside
 NOISE = 1e-14  # a spread below this part of the mean is rounding, and the number a constant
 
 
-def refit(layout: SlotLayout) -> tuple[Floats, Floats]:
+def refit(layout: RawInputLayout) -> tuple[Floats, Floats]:
     """Freeze new scales and edges. What was z is now a * z + c, place by place, up to clipping.
 
     Places that several things share cannot be moved like that: numbers there are scaled once, after `SETTLE` rows, and then kept.
     """
     a, c = np.ones(layout.places), np.zeros(layout.places)
     rows, away = int(layout.head[at.ROWS]), set(strayed(layout).tolist())
-    for s in range(layout.slots):
+    for s in range(layout.inputs):
         row = layout.F[s]
         if s in away:
             begin_again(row, layout.recent[s], rows)
@@ -58,9 +58,9 @@ def refit(layout: SlotLayout) -> tuple[Floats, Floats]:
     return a, c
 
 
-def strayed(layout: SlotLayout) -> Ints:
+def strayed(layout: RawInputLayout) -> Ints:
     """The numbers of which most of the last values lay outside of all that were seen when the edges were set."""
-    rows = slice(layout.slots)
+    rows = slice(layout.inputs)
     return np.flatnonzero((layout.I[rows, at.KIND] == at.NUMBER) & (layout.F[rows, OUTSIDE] > MOST))
 
 

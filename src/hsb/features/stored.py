@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.kernels.slots import (
+from ..engine.kernels.inputs import (
     BITS,
     CELLS,
     COARSE,
@@ -55,16 +55,16 @@ def to_dict(reader: "FeatureReader") -> dict[str, Any]:
 
 def to_arrays(reader: "FeatureReader") -> Arrays:
     """What was counted, as copies."""
-    layout, slots = reader.layout, reader.slots
+    layout, inputs = reader.layout, reader.inputs
     return {
         "counts": layout.head[COUNTS],
-        "moments": layout.F[:slots, MOMENTS],
-        "cuts": layout.I[:slots, EDGES].copy(),
-        "coarse": layout.I[:slots, COARSE].copy(),
-        "ranges": layout.F[:slots, RANGES],
-        "edges": layout.F[:slots, EDGE:].copy(),
+        "moments": layout.F[:inputs, MOMENTS],
+        "cuts": layout.I[:inputs, EDGES].copy(),
+        "coarse": layout.I[:inputs, COARSE].copy(),
+        "ranges": layout.F[:inputs, RANGES],
+        "edges": layout.F[:inputs, EDGE:].copy(),
         "sample": reader.sample.copy(),
-        "recent": layout.recent[:slots].copy(),
+        "recent": layout.recent[:inputs].copy(),
     }
 
 
@@ -123,18 +123,18 @@ def take_arrays(reader: "FeatureReader", arrays: Arrays) -> None:
     """Take over what `to_arrays` gave; ValueError where it does not fit."""
     given = {name: _shaped(arrays, name, "i") for name in ("counts", "cuts", "coarse")}
     given |= {name: _shaped(arrays, name, "f") for name in ("moments", "ranges", "edges", "sample", "recent")}
-    slots, layout = reader.slots, reader.layout
+    inputs, layout = reader.inputs, reader.layout
     rows = int(given["counts"][0]) if given["counts"].shape == (len(COUNTS),) else -1
     shapes = {
         "counts": (len(COUNTS),),
-        "ranges": (slots, len(RANGES)),
-        "recent": (slots, RECENT),
-        "moments": (slots, len(MOMENTS)),
-        "cuts": (slots,),
-        "coarse": (slots,),
-        "edges": (slots, CELLS - 1),
+        "ranges": (inputs, len(RANGES)),
+        "recent": (inputs, RECENT),
+        "moments": (inputs, len(MOMENTS)),
+        "cuts": (inputs,),
+        "coarse": (inputs,),
+        "edges": (inputs, CELLS - 1),
     }
-    shapes["sample"] = (min(max(rows, 0), SAMPLE), slots)
+    shapes["sample"] = (min(max(rows, 0), SAMPLE), inputs)
     for name, shape in shapes.items():
         if given[name].shape != shape:
             raise ValueError(f"its encoder's {name} do not fit its journal")
@@ -149,17 +149,17 @@ def take_arrays(reader: "FeatureReader", arrays: Arrays) -> None:
     )
     if not sound or (given["counts"] < 0).any() or rows > 1 << 62:
         raise ValueError("its encoder's counts and moments are not possible")
-    _check_edges(given["cuts"], given["edges"], layout.I[:slots, KIND] == NUMBER)
-    if ((given["coarse"] < 0) | (given["coarse"] > np.where(layout.I[:slots, KIND] == NUMBER, BITS - 1, 0))).any():
+    _check_edges(given["cuts"], given["edges"], layout.I[:inputs, KIND] == NUMBER)
+    if ((given["coarse"] < 0) | (given["coarse"] > np.where(layout.I[:inputs, KIND] == NUMBER, BITS - 1, 0))).any():
         raise ValueError("its encoder's precision is not possible")
-    layout.I[:slots, COARSE] = given["coarse"]
+    layout.I[:inputs, COARSE] = given["coarse"]
     layout.head[COUNTS] = given["counts"]
-    layout.F[:slots, MOMENTS] = moments
-    layout.F[:slots, RANGES] = given["ranges"]
-    layout.F[:slots, EDGE:] = given["edges"]
-    layout.recent[:slots] = given["recent"]
-    layout.I[:slots, EDGES] = given["cuts"]
-    layout.reservoir[:slots, : len(given["sample"])] = given["sample"].T
+    layout.F[:inputs, MOMENTS] = moments
+    layout.F[:inputs, RANGES] = given["ranges"]
+    layout.F[:inputs, EDGE:] = given["edges"]
+    layout.recent[:inputs] = given["recent"]
+    layout.I[:inputs, EDGES] = given["cuts"]
+    layout.reservoir[:inputs, : len(given["sample"])] = given["sample"].T
 
 
 def _shaped(arrays: Arrays, name: str, kind: str) -> Any:

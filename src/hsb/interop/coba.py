@@ -61,9 +61,9 @@ class CobaLearner:
 
     def predict(self, context: Any, actions: Any) -> tuple[Any, float, dict[str, Any]]:
         """Choose one of `actions`: the triple (action, its probability, {"decision": the decision}). coba hands the last back to `learn`."""
-        offered = _offered(context, actions)
-        decision = self._player.decide(self._context(context), list(offered))
-        return offered[decision.arm], decision.propensity, {"decision": decision}
+        available = _available(context, actions)
+        decision = self._player.decide(self._context(context), list(available))
+        return available[decision.arm], decision.propensity, {"decision": decision}
 
     def score(self, context: Any, actions: Any, action: Any) -> float:
         """The probability with which an action would be chosen now. Draws nothing; new actions are added as by `predict`.
@@ -72,13 +72,13 @@ class CobaLearner:
         >>> CobaLearner(hsb.Uniform(arms=3)).score(None, [0, 2], 2)
         0.5
         """
-        offered = list(_offered(context, actions))
+        available = list(_available(context, actions))
         arm = arm_of(action)
-        if arm not in offered:
-            raise InputError(f"The action must be among those offered, {quoted(offered)}; given {quoted(action)}.")
+        if arm not in available:
+            raise InputError(f"The action must be among those available, {quoted(available)}; given {quoted(action)}.")
         context = self._context(context)
-        policy = self._player.meet(offered, context)
-        return float(policy.probabilities(context, available=offered)[policy.arms.index(arm)])
+        policy = self._player.meet(available, context)
+        return float(policy.probabilities(context, available=available)[policy.arms.index(arm)])
 
     def learn(self, context: Any, action: Any, reward: Any, probability: Any, *, decision: Decision | None = None) -> None:
         """Learn the reward of an action, played with `probability`; `decision` is what `predict` gave, None for a logged round."""
@@ -121,7 +121,7 @@ def arm_of(action: Any) -> Hashable:
     return arm
 
 
-def _offered(context: Any, actions: Any) -> dict[Hashable, Any]:
+def _available(context: Any, actions: Any) -> dict[Hashable, Any]:
     """Each arm, and the action it stands for."""
     _one_round(context, actions)
     if not isinstance(actions, list | tuple) or not actions:

@@ -18,7 +18,7 @@ from ..structures.spaces import numbers
 from .player import copied
 from .waiting import Waiting
 
-Chance = float | Callable[[Any, Hashable], float]
+Probability = float | Callable[[Any, Hashable], float]
 
 
 class MABWiserBandit:
@@ -54,7 +54,7 @@ class MABWiserBandit:
     n_jobs = 1
     backend = None
 
-    def __init__(self, policy: Policy, *, waiting: int = 1, logged_propensity: Chance | None = None) -> None:
+    def __init__(self, policy: Policy, *, waiting: int = 1, logged_propensity: Probability | None = None) -> None:
         self._given = copied(policy, adapter="MABWiserBandit")
         self.policy = policy.copy()
         known = logged_propensity is None or callable(logged_propensity)
@@ -92,14 +92,14 @@ class MABWiserBandit:
         `propensities` are the probabilities with which these arms were played; None takes `logged_propensity`.
         """
         rows = _rows(decisions, rewards, contexts)
-        chances = self._chances(rows, propensities)
-        if chances is None and rows:
+        probabilities = self._probabilities(rows, propensities)
+        if probabilities is None and rows:
             raise InputError(
                 "fit learns from a log, which does not say with which probability its decisions were made. Give propensities=, one for "
                 "each row, or the adapter logged_propensity=. Rewards of its own decisions go to partial_fit."
             )
         policy = self._given.copy()
-        _learn(policy, _logged(rows, chances or []), rows)
+        _learn(policy, _logged(rows, probabilities or []), rows)
         self.policy = policy
         self._waiting = Waiting(self._waiting.limit)
 
@@ -109,11 +109,11 @@ class MABWiserBandit:
         Arguments as in `fit`.
         """
         rows = _rows(decisions, rewards, contexts)
-        if (chances := self._chances(rows, propensities)) is None:
+        if (probabilities := self._probabilities(rows, propensities)) is None:
             own = self._waiting.find([(context, arm) for context, arm, _ in rows], logged="propensities=")
             decisions = [decision for _, decision in own]
         else:
-            own, decisions = [], _logged(rows, chances)
+            own, decisions = [], _logged(rows, probabilities)
         before = self.policy.copy() if len(rows) > 1 else self.policy  # a single row is learned or not, by itself
         try:
             _learn(self.policy, decisions, rows)
@@ -162,16 +162,16 @@ class MABWiserBandit:
         tables.check(self.policy, np.array(points))
         return points
 
-    def _chances(self, rows: Sequence[Any], propensities: Any) -> list[float] | None:
+    def _probabilities(self, rows: Sequence[Any], propensities: Any) -> list[float] | None:
         """The propensity of each row of a log; None where the rows are the policy's own decisions."""
         if propensities is None:
             if (logged := self.logged_propensity) is None:
                 return None
             return [logged(context, arm) if callable(logged) else logged for context, arm, _ in rows]
-        chances: list[float] = numbers("propensities", propensities).reshape(-1).tolist()
-        if len(chances) != len(rows):
-            raise InputError(f"propensities must be one for each of the {len(rows)} decisions; given {len(chances)}.")
-        return chances
+        probabilities: list[float] = numbers("propensities", propensities).reshape(-1).tolist()
+        if len(probabilities) != len(rows):
+            raise InputError(f"propensities must be one for each of the {len(rows)} decisions; given {len(probabilities)}.")
+        return probabilities
 
 
 def _rows(decisions: Any, rewards: Any, contexts: Any) -> list[tuple[Any, Hashable, Any]]:
@@ -202,8 +202,8 @@ def _points(contexts: Any, *, single: bool) -> list[Any]:
     return table[:, 0].tolist() if table.shape[1] == 1 else list(table.copy())
 
 
-def _logged(rows: Sequence[tuple[Any, Hashable, Any]], chances: Sequence[float]) -> list[Decision]:
-    return [Decision(context=context, arm=arm, propensity=p) for (context, arm, _), p in zip(rows, chances, strict=True)]
+def _logged(rows: Sequence[tuple[Any, Hashable, Any]], probabilities: Sequence[float]) -> list[Decision]:
+    return [Decision(context=context, arm=arm, propensity=p) for (context, arm, _), p in zip(rows, probabilities, strict=True)]
 
 
 def _learn(policy: Policy, decisions: Sequence[Decision], rows: Sequence[tuple[Any, Hashable, Any]]) -> None:

@@ -18,7 +18,7 @@ _tuple = tuple.__new__  # makes a NamedTuple in half the time
 FEWEST = 16  # rows read at once after something unseen: what comes behind the next unseen value must be read again
 
 
-class Sight(NamedTuple):
+class ContextView(NamedTuple):
     """What a learner sees of a context of named features."""
 
     key: Ints
@@ -68,16 +68,16 @@ class FeatureKeys:
         self._key: Ints = np.zeros(self.room + 1 + self.trees, dtype=np.int64)  # of the context being read
         self._columns, self._paths = self._key[: self.room].view(np.float64), self._key[self.room + 1 :]
 
-    def read(self, context: Any) -> Sight:
+    def read(self, context: Any) -> ContextView:
         """What there is to see of a context now."""
         reader = self.reader
         raw, unseen = reader.look(context)
         cells: Ints = np.empty(self.trees, dtype=np.int64)
         reader.encode(raw, self._columns, cells)
         np.left_shift(cells, self.shifts, out=self._paths)
-        return _tuple(Sight, (self._key.copy(), cells, raw, (context,) if unseen else None, None))
+        return _tuple(ContextView, (self._key.copy(), cells, raw, (context,) if unseen else None, None))
 
-    def with_cells(self, sight: Sight, cells: Any) -> Sight:
+    def with_cells(self, sight: ContextView, cells: Any) -> ContextView:
         """The same, but trees see the cells of a decision that was made when fewer inputs may have been known, and numbers more closely."""
         padded: Ints = np.zeros(self.trees, dtype=np.int64)
         padded[: len(cells)] = cells
@@ -95,7 +95,7 @@ class FeatureKeys:
     def groups(self) -> list[int]:
         """Which feature each column but the constant belongs to, features numbered in the order of their first column."""
         numbers: dict[int, int] = {}
-        return [numbers.setdefault(slot, len(numbers)) for slot in self.reader.place_slots[1:].tolist()]
+        return [numbers.setdefault(raw_input, len(numbers)) for raw_input in self.reader.place_inputs[1:].tolist()]
 
     def validator(self) -> Callable[[Any], object]:
         """Reads contexts one after the other as if each were learned: by a copy of the reader, once something is unseen."""
@@ -145,8 +145,8 @@ class FeatureKeys:
 
     def _coarse(self) -> Ints:
         """Of each tree, how many bits of its cells are 0."""
-        coarse, slots = self.reader.coarse.tolist(), zip(self.reader.tree_slots, self.reader.shapes, strict=True)
-        return np.array([coarse[slot] if kind == "bits" else 0 for slot, (kind, _) in slots], dtype=np.int64)
+        coarse, inputs = self.reader.coarse.tolist(), zip(self.reader.tree_inputs, self.reader.shapes, strict=True)
+        return np.array([coarse[raw_input] if kind == "bits" else 0 for raw_input, (kind, _) in inputs], dtype=np.int64)
 
     def copy(self) -> FeatureKeys:
         """An independent one."""

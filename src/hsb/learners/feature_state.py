@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..engine.kernels import header as h
-from ..engine.state import Member, State, add_options, hang, make_cells, make_head, make_panel, make_tree, set_places
+from ..engine.state import Member, State, add_options, hang, make_cells, make_ensemble, make_head, make_tree, set_places
 from ..engine.state.member import FEW_WORDS
 from ..features import FeatureReader
 from ..files.memory_limit import afford
@@ -23,7 +23,7 @@ _small: dict[tuple[int, int, int, int], Member] = {}
 def fresh_state(keys: FeatureKeys, arms: int, first: int) -> State:
     """A head over the ensemble, a single arm, and a tree for each input that the reader knows."""
     head = add_options(first_head(keys.reader, first, arms), CONSTANT, late_shares(keys.reader, first))
-    ensemble = make_panel(keys.room, arms)
+    ensemble = make_ensemble(keys.room, arms)
     set_places(ensemble, keys.groups())
     members = [head, *hang([ensemble], ENSEMBLE, 0), *hang([make_cells(1, arms)], CONSTANT, 0)]
     return State([*members, *input_trees(keys, range(keys.trees), arms)], key_words(keys))
@@ -37,18 +37,18 @@ def first_head(reader: FeatureReader, first: int, arms: int) -> Member:
 
 def _parts(reader: FeatureReader) -> list[list[float]]:
     """Of each input, how its trees share its weight."""
-    trees = np.bincount(np.array(reader.tree_slots, dtype=np.int64), minlength=reader.slots).tolist()
+    trees = np.bincount(np.array(reader.tree_inputs, dtype=np.int64), minlength=reader.inputs).tolist()
     return [[1.0 - FIXED_CUTS, FIXED_CUTS] if count == 2 else [1.0] for count in trees]
 
 
 def late_shares(reader: FeatureReader, before: int) -> list[float]:
     """What the trees of inputs that come later take of what the single arm has: together, of the n-th input, 1/(n + 1)."""
     shares = []
-    for slot, parts in enumerate(_parts(reader)[before:], start=before):
+    for raw_input, parts in enumerate(_parts(reader)[before:], start=before):
         left = 1.0
         for part in parts:
-            shares.append(part / (slot + 2) / left)
-            left -= part / (slot + 2)
+            shares.append(part / (raw_input + 2) / left)
+            left -= part / (raw_input + 2)
     return shares
 
 

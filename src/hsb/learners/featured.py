@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import reproducible_math, theory
 from ..engine.kernels import header as h
-from ..engine.kernels.slots import BITS
+from ..engine.kernels.inputs import BITS
 from ..engine.kernels.words.state import SEEN
 from ..engine.state import (
     FitRows,
@@ -17,9 +17,9 @@ from ..engine.state import (
     add_options,
     begin_own_rounds,
     coarser,
-    fit_panel,
+    fit_ensemble,
     rescale,
-    resized_panel,
+    resized_ensemble,
     rounds_known,
     rows_at,
     set_places,
@@ -37,7 +37,7 @@ from ..theory.anytime import anytime_schedule
 from ..theory.schedule import Leaning, Schedule
 from ..types import Arrays, Floats, Ints, Masks
 from .baseline import FROM, FURTHEST, MOST, Baseline
-from .feature_keys import FEWEST, ContextRows, FeatureKeys, Sight
+from .feature_keys import FEWEST, ContextRows, ContextView, FeatureKeys
 from .feature_state import CONSTANT, ENSEMBLE, MIXTURE, MOST_ROWS, first_head, fresh_state, input_trees, key_words, late_shares
 from .mixture import MANY, Mixture
 from .rates import LearningRate, Rates
@@ -72,13 +72,13 @@ class Growth(NamedTuple):
 
 
 class Featured(Learner):
-    """An ensemble of models (`engine/kernels/panel.py`) advises; beside it stand, for the guarantee, the best single arm and a tree over
+    """An ensemble of models (`engine/kernels/ensemble.py`) advises; beside it stand, for the guarantee, the best single arm and a tree over
     each input: of numbers by their rank in 31 steps, and by their leading bits, of categories one by one. The reader, models and trees learn
     in the order of `learn`.
     """
 
     takes_arm_features = True
-    changing_settings = ("encoder", "first_slots", "arm_features")
+    changing_settings = ("encoder", "first_inputs", "arm_features")
     bulk_floor = True
     bulk_logs = True
     keeps_cells = True
@@ -90,7 +90,7 @@ class Featured(Learner):
         self.reader = keys.reader  # what it knows of contexts: names, categories, scales
         self.first = first  # inputs that there were before anything was learned
         self.baseline, self.uniform_share = baseline, baseline.share
-        self._last: Sight | None = None  # what `read` saw last
+        self._last: ContextView | None = None  # what `read` saw last
         mixture.state.set_shift(baseline.shift)
 
     @classmethod
@@ -122,11 +122,11 @@ class Featured(Learner):
     def seen(self) -> int:
         return int(self.mixture.state.laid.F.item(SEEN))
 
-    def read(self, context: Any) -> tuple[Sight, int]:
+    def read(self, context: Any) -> tuple[ContextView, int]:
         self._last = sight = self.keys.read(context)
         return sight, 0
 
-    def recall(self, context: Any, memo: Memo | None) -> tuple[Sight, int]:
+    def recall(self, context: Any, memo: Memo | None) -> tuple[ContextView, int]:
         cells = None if memo is None else memo.cells
         last = self._last
         if cells is not None and last is not None and cells is last.cells:  # it was decided just now
@@ -136,7 +136,7 @@ class Featured(Learner):
             sight = self.keys.with_cells(sight, cells)
         return self.prepare(sight, memo), 0
 
-    def prepare(self, seen: Sight, memo: Memo | None) -> Sight:
+    def prepare(self, seen: ContextView, memo: Memo | None) -> ContextView:
         if seen.unseen is None:
             return seen
         (context,), recalled = seen.unseen, memo is not None and memo.advice >= 0.0
@@ -146,20 +146,20 @@ class Featured(Learner):
             sight = learner.keys.with_cells(sight, seen.cells)
         return sight._replace(growth=Growth(learner, places, recalled))
 
-    def cells(self, seen: Sight) -> Ints:
+    def cells(self, seen: ContextView) -> Ints:
         return seen.cells
 
-    def choose(self, seen: Sight, mask: Masks | None, u: float) -> Choice:
+    def choose(self, seen: ContextView, mask: Masks | None, u: float) -> Choice:
         return self.mixture.state.decide(seen.key, mask, u)
 
-    def fill(self, seen: Sight, mask: Masks | None, p: Floats) -> None:
+    def fill(self, seen: ContextView, mask: Masks | None, p: Floats) -> None:
         self.mixture.state.fill(seen.key, mask, p)
 
     def advice(self, arm: int) -> float:
         return self.mixture.state.advised(arm)
 
     def learn(
-        self, seen: Sight, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None
+        self, seen: ContextView, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None
     ) -> Self | None:
         plain = memo is None or memo.rounds < self.baseline.since
         if seen.growth is None:
@@ -172,14 +172,14 @@ class Featured(Learner):
         return grown  # type: ignore[no-any-return]
 
     def undo(self, seen: Any) -> None:
-        if isinstance(seen, Sight) and seen.growth is not None and seen.growth.places is not None:
+        if isinstance(seen, ContextView) and seen.growth is not None and seen.growth.places is not None:
             seen.growth.places.take_back(self.mixture.state.member(ENSEMBLE + 1))
 
     def settle(self, seen: Any, rounds: int) -> Self | None:
-        learner = self if type(seen) is not Sight or seen.growth is None else seen.growth.learner
+        learner = self if type(seen) is not ContextView or seen.growth is None else seen.growth.learner
         reader = learner.reader
         not_observed = rounds - reader.rows
-        if not_observed == 1 and isinstance(seen, Sight):
+        if not_observed == 1 and isinstance(seen, ContextView):
             reader.observe(seen.raw)
         elif not_observed > 0:
             reader.observe_rows(np.ascontiguousarray(seen[:not_observed]))
@@ -205,13 +205,13 @@ class Featured(Learner):
     def _pruned(self) -> Self:
         """The successor in which trees of numbers that have as many rows as they may look at fewer leading bits."""
         keys, members = self.keys.copy(), self.mixture.state.members
-        for at, (member, slot) in enumerate(zip(members[3:], keys.reader.tree_slots, strict=True), start=3):
+        for at, (member, raw_input) in enumerate(zip(members[3:], keys.reader.tree_inputs, strict=True), start=3):
             if member.number == h.COMPRESSED and TreeView(member).used + 2 > MOST_ROWS:
-                bits = BITS - int(keys.reader.coarse[slot])
+                bits = BITS - int(keys.reader.coarse[raw_input])
                 while rows_at(member, bits) > MOST_ROWS // 2:
                     bits -= 1
                 members[at] = coarser(member, bits)
-                keys.reader.coarse[slot] = BITS - bits
+                keys.reader.coarse[raw_input] = BITS - bits
         if all(member is before for member, before in zip(members, self.mixture.state.members, strict=True)):
             return self
         state = self.mixture.state.laid_out(members, key_words(keys))
@@ -229,10 +229,10 @@ class Featured(Learner):
         learned, arms = state.seen > 0, state.arms
         trees = input_trees(keys, range(self.keys.trees, keys.trees), arms) if more else []
         if not learned:
-            first = reader.slots
+            first = reader.inputs
             head = first_head(reader, first, arms)
         elif more:
-            head = add_options(state.member(0), CONSTANT, late_shares(reader, before.slots))
+            head = add_options(state.member(0), CONSTANT, late_shares(reader, before.inputs))
         else:
             head = state.member(0)
         if learned and keys.room == self.keys.room:
@@ -243,7 +243,7 @@ class Featured(Learner):
                 return self._with(mixture, self.baseline, keys=keys), places
         _, ensemble, *rest = state.members
         if keys.room > self.keys.room:
-            ensemble = resized_panel(ensemble, keys.room, arms)
+            ensemble = resized_ensemble(ensemble, keys.room, arms)
         state = state.laid_out([head, ensemble, *rest, *trees], key_words(keys))
         if wider:
             set_places(state.member(ENSEMBLE + 1), keys.groups())
@@ -292,7 +292,7 @@ class Featured(Learner):
             except InputError:
                 continue
             fit.append(index)
-        return fit, self.keys.keys_of(np.array(raws).reshape(len(raws), self.reader.slots))
+        return fit, self.keys.keys_of(np.array(raws).reshape(len(raws), self.reader.inputs))
 
     def fill_rows(self, rows: LoggedRows, p: Floats) -> bool:
         self.mixture.fill_rows(self.keys.keys(rows.points), rows, p)
@@ -325,7 +325,7 @@ class Featured(Learner):
         for start in range(since, len(rows), CHUNK):
             keys = self.keys.keys_of(rows[start : start + CHUNK]).view(np.float64)
             z[:, start - since : start - since + CHUNK] = keys[:, : reader.places].T
-        fit_panel(ensemble, FitRows(z, arm[since:], losses[since:]), reader.place_slots)
+        fit_ensemble(ensemble, FitRows(z, arm[since:], losses[since:]), reader.place_inputs)
         return self._with(mixture, self.baseline)
 
     def logged(self) -> Self:
@@ -371,7 +371,7 @@ class Featured(Learner):
         keys, mixture = FeatureKeys(reader), self.mixture.copy()
         if reader.places < before.places or keys.room < self.keys.room:
             head, ensemble, *rest = mixture.state.members
-            ensemble = resized_panel(ensemble, keys.room, mixture.arms)
+            ensemble = resized_ensemble(ensemble, keys.room, mixture.arms)
             set_places(ensemble, keys.groups())
             mixture = mixture.on(mixture.state.laid_out([head, ensemble, *rest], key_words(keys)))
         return self._with(mixture, self.baseline, keys=keys)
@@ -395,20 +395,20 @@ class Featured(Learner):
             "learning_rate": self.mixture.rates.learning_rate,
             **implicit,
             "encoder": self.reader.to_dict(),
-            "first_slots": self.first,
+            "first_inputs": self.first,
             **arms,
         }
 
     def with_reader(self, reader: Any, first: Any, arm_features: Any) -> Self:
         """With the features that a file's settings say were known, none of them observed yet; ValueError if they do not fit."""
         known = from_journal(FeatureReader, reader, self.reader.width)
-        if known.features != self.reader.features or type(first) is not int or not 0 <= first <= known.slots:
+        if known.features != self.reader.features or type(first) is not int or not 0 <= first <= known.inputs:
             raise ValueError("its encoder does not fit its features")
         keys, arms = FeatureKeys(known), self.mixture.arms
         described = self.arm_features
         if arm_features is not None:
             of_arms = from_journal(FeatureReader, arm_features, described.encoder.width)
-            described = ArmFeatures(of_arms, np.full((arms, of_arms.slots), np.nan))
+            described = ArmFeatures(of_arms, np.full((arms, of_arms.inputs), np.nan))
         mixture = self.mixture.on(fresh_state(keys, arms, first))
         return self._with(mixture, self.baseline, keys=keys, first=first, arm_features=described)
 
@@ -421,7 +421,7 @@ class Featured(Learner):
         baseline = Baseline.from_array(parts["mixture"].pop("leaning"))
         reader = FeatureReader.restore(self.reader.to_dict(), parts.get("encoder", {}))
         described = self.arm_features
-        if described.encoder.slots:
+        if described.encoder.inputs:
             raw = parts.get("arms", {}).get("features")
             described = ArmFeatures.restore(described.encoder.to_dict(), raw, self.mixture.arms)
         mixture = self.mixture.from_arrays(parts["mixture"], PRIOR, rounds)

@@ -89,19 +89,19 @@ class PerturbedLeader(Learner):
         return key.item(0), clipped
 
     def choose(self, seen: int, mask: Masks | None, u: float) -> Choice:
-        t, offered = self.seen + 1, EVERY_ARM if mask is None else mask
+        t, available = self.seen + 1, EVERY_ARM if mask is None else mask
         noise, most = float(self.noise.size(t)), int(self.noise.redraws(t))
-        arm, count = _kernels().perturbed(self.table.totals, seen, offered, noise, most, self._work, u)
+        arm, count = _kernels().perturbed(self.table.totals, seen, available, noise, most, self._work, u)
         return arm, 1.0 / count, -1.0
 
     def fill(self, seen: int, mask: Masks | None, p: Floats) -> None:
-        totals, offered, noise = self.table.totals, EVERY_ARM if mask is None else mask, float(self.noise.size(self.seen + 1))
+        totals, available, noise = self.table.totals, EVERY_ARM if mask is None else mask, float(self.noise.size(self.seen + 1))
         if self.table.limit:
-            _kernels().count_draws(totals, seen, offered, noise, DRAWS, self._work, p)
+            _kernels().count_draws(totals, seen, available, noise, DRAWS, self._work, p)
         else:
             from ..engine.kernels import laplace
 
-            laplace.least(totals[seen], offered, noise, p)
+            laplace.least(totals[seen], available, noise, p)
 
     def learn(self, seen: int, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
         _kernels().learn_perturbed(self.table.totals, seen, arm, loss, probability, self._seen)
@@ -181,8 +181,8 @@ class EpochLeader(Learner):
         return key.item(0), clipped
 
     def choose(self, seen: int, mask: Masks | None, u: float) -> Choice:
-        offered = EVERY_ARM if mask is None else mask
-        arm, probability = _kernels().explore_or_exploit(self.mapping, self.table.totals, self.counts, seen, offered, u)
+        available = EVERY_ARM if mask is None else mask
+        arm, probability = _kernels().explore_or_exploit(self.mapping, self.table.totals, self.counts, seen, available, u)
         return arm, probability, -1.0
 
     def fill(self, seen: int, mask: Masks | None, p: Floats) -> None:

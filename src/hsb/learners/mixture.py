@@ -25,7 +25,7 @@ MOST_PHASES = 2**53
 class Replaying(NamedTuple):
     """A log on its way through a mixture."""
 
-    offers: Any
+    pools: Any
     events: Any
     memory: Any
     learned: Any
@@ -152,7 +152,7 @@ class Mixture:
         n, tables = len(us), self.state.tables
         out = tables.Chosen(np.empty(n, dtype=np.int64), np.empty(n), np.empty(n))
         self.state.choose(tables.Rounds(keys, masks, None, None, us), out)
-        return out.arms, out.chances, out.advised
+        return out.arms, out.probabilities, out.advised
 
     def fill_rows(self, keys: Ints, rows: LoggedRows, p: Floats) -> None:
         """`fill` for each key. O(rows * nodes * arms), compiled."""
@@ -166,17 +166,17 @@ class Mixture:
         members = [np.flatnonzero(mask) for mask in masks]
         starts = np.concatenate([[0], np.cumsum([len(arms) for arms in members])]).astype(np.int64)
         places = np.where(masks > 0, np.cumsum(masks, axis=1, dtype=np.int64) - 1, -1)[pool, rows.arm]
-        offers = kernels.Offers(masks, starts, np.concatenate(members).astype(np.int64), places, np.asarray(masks.all(axis=1)))
+        pools = kernels.ArmPools(masks, starts, np.concatenate(members).astype(np.int64), places, np.asarray(masks.all(axis=1)))
         shape = (MEMORY, self.arms)
         memory = kernels.Memory(np.empty(shape), np.empty(shape), np.full(MEMORY, -1, dtype=np.int64))
         learned = kernels.Learned(np.empty(len(us), dtype=np.int64), np.empty(len(us)))
         events = kernels.Events(keys, pool, rows.arm, rows.losses, us)
-        return Replaying(offers, events, memory, learned, [(0, 0)])
+        return Replaying(pools, events, memory, learned, [(0, 0)])
 
     def replay(self, run: Replaying) -> None:
         """Go on with a replay until the phase is over, or the log."""
         most = run.at[-1][1] + self.rows_left()
-        run.at.append(self.state.replay(run.offers, run.events, run.memory, most, run.learned, run.at[-1]))
+        run.at.append(self.state.replay(run.pools, run.events, run.memory, most, run.learned, run.at[-1]))
 
     # -- what is proved ------------------------------------------------------------------------------------------------
 

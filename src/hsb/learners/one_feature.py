@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import reproducible_math, theory
-from ..engine.kernels.slots import BITS
+from ..engine.kernels.inputs import BITS
 from ..engine.state.views import OptionsView
 from ..explain.gain import largest_gain, largest_gain_of_cuts
 from ..explain.pieces import log_options
@@ -73,13 +73,15 @@ def _rule_gains(learner: Featured, prices: float) -> Floats:
     of_a_cut = BITS * _ln(2.0) + 2.0 * float(
         costs.max()
     )  # ln of how many cuts there are, and of two arms: all of them may hold at once
-    for k, (member, slot, (kind, size)) in enumerate(zip(members, reader.tree_slots, reader.shapes, strict=True), start=1):
+    for k, (member, raw_input, (kind, size)) in enumerate(
+        zip(members, reader.tree_inputs, reader.shapes, strict=True), start=1
+    ):
         if kind == "bits":
-            levels = size - int(reader.coarse[slot])
+            levels = size - int(reader.coarse[raw_input])
             gains[k] = largest_gain_of_cuts(member, costs, levels=levels) + prices * of_a_cut
         else:
             gains[k] = largest_gain(member, costs, prices=prices)
-        gains[k] += later if slot >= learner.first else 0.0
+        gains[k] += later if raw_input >= learner.first else 0.0
     return gains
 
 
@@ -87,7 +89,7 @@ def _named(learner: Featured, tree: int) -> float:
     """Prior cost of naming a tree beside MIXTURE; if its input appeared later, of the arm before too."""
     prior = OptionsView(learner.mixture.state.members[0]).prior
     named = -_ln(float(prior[CONSTANT + 1 + tree]) / MIXTURE)
-    return named + (float(learner.mixture.arm_costs().max()) if learner.reader.tree_slots[tree] >= learner.first else 0.0)
+    return named + (float(learner.mixture.arm_costs().max()) if learner.reader.tree_inputs[tree] >= learner.first else 0.0)
 
 
 def _rule_cost(learner: Featured, tree: int, regions: int) -> float:
@@ -95,7 +97,7 @@ def _rule_cost(learner: Featured, tree: int, regions: int) -> float:
     reader = learner.reader
     if reader.shapes[tree][0] != "kary":
         return _tree_cost(learner, regions)
-    known = len(reader.knowledge.slot_columns[reader.tree_slots[tree]].codes) + 2
+    known = len(reader.knowledge.raw_input_columns[reader.tree_inputs[tree]].codes) + 2
     return _ln(2.0) + known * float(learner.mixture.arm_costs().max())
 
 

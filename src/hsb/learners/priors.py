@@ -14,8 +14,8 @@ from ..engine.state import (
     hang,
     make_advisor,
     make_cells,
+    make_ensemble,
     make_head,
-    make_panel,
     room_for,
     set_places,
     width_for,
@@ -144,7 +144,7 @@ class StructurePrior:
         if self.drift != "auto":
             return State(members, words, walks)
         head = make_head(anytime_schedule(arms=arms).head, arms)
-        advisor = make_panel(self._room(), arms) if self.ensemble else make_advisor(self.depth, arms)
+        advisor = make_ensemble(self._room(), arms) if self.ensemble else make_advisor(self.depth, arms)
         if self.ensemble:
             set_places(advisor, range(len(structure.finest.features)))
         hang([advisor], option=1, offset=0)
@@ -183,7 +183,7 @@ class StructurePrior:
     def settings(self) -> dict[str, Any]:
         """What a file says of it."""
         found: dict[str, Any] = {"structure": self.structure.to_dict(), "regions": self.regions, "drift": self.drift}
-        return found | {"stop": self.stop} | ({"advisor": "panel"} if self.ensemble else {})
+        return found | {"stop": self.stop} | ({"advisor": "ensemble"} if self.ensemble else {})
 
     def shown(self) -> dict[str, Any]:
         """What `repr` says of it."""

@@ -9,7 +9,7 @@ from ..errors import InputError, quoted
 from ..theory import constant_rate
 from ..theory.checks import check_at_least_zero, check_horizon
 from ..theory.confident import FALL
-from ..theory.schedule import Leaning, Schedule, Stretch
+from ..theory.schedule import Leaning, Phase, Schedule
 
 LearningRate = float | Literal["confident"] | None
 
@@ -31,7 +31,7 @@ class Rates(NamedTuple):
     """The constant rate; None if the rate falls, "confident" if it falls by what was seen."""
     horizon: float | None
     schedule: Schedule
-    phase: Stretch
+    phase: Phase
     rate: float
     """At which the next round is learned."""
 
@@ -45,7 +45,7 @@ class Rates(NamedTuple):
         elif horizon is not None:
             raise InputError("Give horizon= or learning_rate=, not both: the horizon is only used to set the rate.")
         schedule = prior.schedule(arms, constant)
-        phase = schedule.stretch(0)
+        phase = schedule.phase(0)
         return cls(constant, None if horizon is None else float(horizon), schedule, phase, phase.rate)
 
     def for_arms(self, prior: Prior, arms: int, rounds: int, late: float = 0.0) -> Self:
@@ -67,7 +67,7 @@ class Rates(NamedTuple):
 
         `late` rounds count on top, for feedback that came late.
         """
-        phase = self.schedule.stretch(int(rounds + late))
+        phase = self.schedule.phase(int(rounds + late))
         after = self._replace(phase=phase, rate=min(phase.rate, self.rate) if rounds > 0 else phase.rate)
         while after.schedule.patience is not None and excess > after.excess_limit:
             after = after._replace(rate=after.rate / FALL)

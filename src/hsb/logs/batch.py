@@ -15,7 +15,7 @@ from ..types import Floats, Ints
 
 
 class Pools(NamedTuple):
-    """Sets of arms that were offered together: pool k has the arms members[starts[k] : starts[k + 1]], by number, in increasing order.
+    """Sets of arms that were available together: pool k has the arms members[starts[k] : starts[k + 1]], by number, in increasing order.
 
     >>> Pools.of([[0, 2], [1]]).sizes
     array([2, 1])
@@ -51,7 +51,7 @@ class Pools(NamedTuple):
 class Batch:
     """Rows of a log: what was known, what was shown, with which probability, and what came of it.
 
-    Rows to which the same arms were offered share a pool; `available` has them row by row. `Batch.of` makes a batch from tables and checks
+    Rows to which the same arms were available share a pool; `available` has them row by row. `Batch.of` makes a batch from tables and checks
     them. Below, a batch has n rows and d features.
 
     >>> batch = Batch.of(contexts=[[0.1], [0.7]], arm=[0, 1], reward=[1, 0], propensity=[0.5, 0.5], arms=["a", "b"])
@@ -70,9 +70,9 @@ class Batch:
     timestamp: Floats
     """(n,): seconds since 1970; NaN where the log has none."""
     pool: Ints
-    """(n,): which of `pools` was offered, by number."""
+    """(n,): which of `pools` was available, by number."""
     pools: Pools
-    """The different sets of arms that were offered."""
+    """The different sets of arms that were available."""
     arms: tuple[Hashable, ...]
     """Labels of the arms seen so far. Later batches of a log have the same and perhaps more."""
     named: ContextTable | None = None
@@ -97,12 +97,12 @@ class Batch:
 
     @property
     def available(self) -> NDArray[np.bool_]:
-        """(n, arms): which arms were offered, booleans."""
+        """(n, arms): which arms were available, booleans."""
         return self.pools.table(len(self.arms))[self.pool]
 
     @property
     def is_uniform(self) -> bool:
-        """True where each arm shown was drawn uniformly: its propensity is 1 / (arms offered) in every row."""
+        """True where each arm shown was drawn uniformly: its propensity is 1 / (arms available) in every row."""
         return bool(np.allclose(self.propensity * self.pools.sizes[self.pool], 1.0, rtol=1e-6, atol=0.0))
 
     def labels(self) -> NDArray[Any]:
@@ -132,7 +132,7 @@ class Batch:
         """A batch from tables, checked: `InputError` where something does not fit.
 
         `contexts` has shape (n, d), or (n,) for one feature. `arm`, `reward`, `propensity` and `timestamp` have an entry for each row; `arm` is
-        the place in the list `arms`, and `timestamp` may be left out. `available` is a table of booleans (n, arms); None: all were offered.
+        the place in the list `arms`, and `timestamp` may be left out. `available` is a table of booleans (n, arms); None: all were available.
         """
         points = numbers("contexts", contexts)
         points = points.reshape(-1, 1) if points.ndim == 1 else points
@@ -143,11 +143,13 @@ class Batch:
         index = _index(arm)
         if index.shape != (n,) or (n and index.dtype.kind not in "iu") or (n and not (0 <= index.min() <= index.max() < m)):
             raise InputError(f"arm needs one index in 0 .. {m - 1} for each of the {n} contexts; given {quoted(arm)}.")
-        rewards, chances = _column("reward", reward, n), _column("propensity", propensity, n)
-        fits = (chances > 0.0) & (chances <= 1.0)
+        rewards, probabilities = _column("reward", reward, n), _column("propensity", propensity, n)
+        fits = (probabilities > 0.0) & (probabilities <= 1.0)
         if not fits.all():
             bad = int(np.argmin(fits))
-            raise InputError(f"propensity[{bad}] is {chances[bad]}; it must be in (0, 1], the probability of showing the arm.")
+            raise InputError(
+                f"propensity[{bad}] is {probabilities[bad]}; it must be in (0, 1], the probability of showing the arm."
+            )
         if not np.isfinite(rewards).all():
             raise InputError(f"reward[{int(np.argmin(np.isfinite(rewards)))}] is not finite. Drop the row or fill the value.")
         times = np.full(n, np.nan) if timestamp is None else _column("timestamp", timestamp, n)
@@ -158,7 +160,7 @@ class Batch:
         if not shown.all():
             raise InputError(f"Row {int(np.argmin(shown))} shows an arm that its available does not offer.")
         pool, pools = pooled(table)
-        return cls(points, index.astype(np.int64), rewards, chances, times, pool, pools, tuple(labels))
+        return cls(points, index.astype(np.int64), rewards, probabilities, times, pool, pools, tuple(labels))
 
 
 def _index(arm: Any) -> Any:

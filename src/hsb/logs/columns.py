@@ -11,7 +11,7 @@ from .values import Column
 
 Available = str | Sequence[str] | Mapping[Hashable, str]
 PROPENSITIES = (
-    "a column; 'uniform', if each of the arms that were offered was as probable as the others; a number in (0, 1], if all rows have the same; "
+    "a column; 'uniform', if each available arm was as probable as the others; a number in (0, 1], if all rows have the same; "
     "or 'estimate', for a model of who wrote the log"
 )
 
@@ -24,7 +24,7 @@ class ColumnRoles(NamedTuple):
 
     meaning: Meaning
     arm: str
-    propensity: str | None  # None: `meaning.chances` says
+    propensity: str | None  # None: `meaning.probabilities` says
     value: str
     available: str | tuple[str, ...] | None = None
     timestamp: str | None = None
@@ -52,8 +52,8 @@ class ColumnRoles(NamedTuple):
         """
         named, found = self.propensity, list(tables)
         columns = self
-        if named is not None and not any(named in there for _, there in found) and (chances := said(named)) is not None:
-            columns = self._replace(propensity=None, meaning=self.meaning._replace(chances=chances))
+        if named is not None and not any(named in there for _, there in found) and (probabilities := said(named)) is not None:
+            columns = self._replace(propensity=None, meaning=self.meaning._replace(probabilities=probabilities))
         for file, there in found:
             is_absent = columns.propensity is not None and columns.propensity not in there
             require(columns.names, there, file, f" The propensity may be {PROPENSITIES}." if is_absent else "")
@@ -87,7 +87,7 @@ class ColumnRoles(NamedTuple):
             raise InputError(f"A table needs the names of its columns: {needed}; given {named}. {rest}")
         column = propensity if isinstance(propensity, str) else None
         if is_number(propensity):
-            meaning = meaning._replace(chances=share(propensity))
+            meaning = meaning._replace(probabilities=share(propensity))
         elif column is None:
             raise InputError(f"propensity must be {PROPENSITIES}; given {quoted(propensity)}.")
         names = (*features, arm, column or "", reward or loss, timestamp or "", id or "")

@@ -25,7 +25,7 @@ def decisions_table(
 
     Contexts that are dicts have a column for each name, with None where a context lacks it. Contexts that are rows have the columns x0, x1, and
     so on, single numbers the column x. `arm`, `propensity`, `reward` and `available` are what the other columns are to be called. There is a
-    column `available` where a decision says what was offered: a list of arms.
+    column `available` where a decision says what was available: a list of arms.
 
     >>> import hsb, hsb.logs
     >>> policy = hsb.HSB(arms=["sale", "app"], seed=0)

@@ -109,7 +109,7 @@ class Log(ABC):
     def arms(self) -> list[Hashable]:
         """A list of the arms seen so far. Where the log was not read yet, its first rows are read to see them.
 
-        Where a log says of each row what was offered, later rows may bring more: policies take them in as they appear. Where it does not,
+        Where a log says of each row what was available, later rows may bring more: policies take them in as they appear. Where it does not,
         these are all there are. Empty only if no row can be used.
 
         >>> import hsb.logs

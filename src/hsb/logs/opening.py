@@ -69,11 +69,13 @@ def open(
     - `times`: those of the features that are dates or times, written as in "2026-11-19" or "2026-11-19T09:30"; in a CSV file dates are found
       without it. A policy without a structure sees days, hours and weekdays, others the days since 1970.
     - `arm`: the arm that was shown. In a CSV file arms are text.
-    - `propensity`: the probability with which it was shown. A log without such a column: "uniform", if each of the arms offered was as probable
+    - `propensity`: the probability with which it was shown. A log without such a column: "uniform", if each of the arms available was as
+      probable
       as the others; a number, if all rows have the same; or "estimate", for a model of who wrote the log (`log.logger` says how well it fits;
       `docs/off_policy.md`). Where a column is called "uniform" or "estimate", it is that column that is meant.
     - `reward`: what came of it. Or `loss`, in `loss_range` (low, high), (0, 1) if left out; it becomes the reward low + high - loss.
-    - `available`: the arms that were offered: a column with lists of arms (in a CSV file a|b|c, or JSON), or a column of booleans for each arm,
+    - `available`: the arms that were available: a column with lists of arms (in a CSV file a|b|c, or JSON), or a column of booleans for each
+      arm,
       as {arm: column} or in the order of `arms`. Left out, all arms were.
     - `timestamp`: seconds since 1970, or dates; without a zone they are UTC.
     - `id`: what names an event; a row with a repeated one is a problem. The ids seen are remembered, so memory grows.

@@ -40,12 +40,12 @@ class RowLog(Log):
             )
         self.source, self.size = source, whole("rows", rows, 1)
         self.seen = list(source.meaning.arms or ())
-        known, chances = source.meaning.arms is not None or source.meaning.offers != "all", source.meaning.chances
-        self._needs_reading = not known or chances == "estimate"
+        known, probabilities = source.meaning.arms is not None or source.meaning.offers != "all", source.meaning.probabilities
+        self._needs_reading = not known or probabilities == "estimate"
         self._settled: dict[
             tuple[bool, bool], LoggerModel | None
         ] = {}  # by how it is read: by name, and rows that must be complete
-        self.uniform = True if chances == "uniform" else None
+        self.uniform = True if probabilities == "uniform" else None
 
     def __repr__(self) -> str:
         return f"RowLog({self.source!r})"
@@ -59,7 +59,7 @@ class RowLog(Log):
         if not self._needs_reading or way in self._settled:
             return self._settled.get(way)
         meaning = self.source.meaning
-        sample = RowSample() if meaning.chances == "estimate" else None
+        sample = RowSample() if meaning.probabilities == "estimate" else None
         for batch in self._read(kinds, complete):
             if sample is not None:
                 sample.add(batch)
@@ -69,14 +69,14 @@ class RowLog(Log):
                 name for name, kind in (kinds.known.items() if kinds else ()) if kind == CATEGORY
             }
             categories = [name in texts for name in meaning.context]
-            model = LoggerModel(sample, len(self.seen), categories, all_offered=meaning.offers == "all")
+            model = LoggerModel(sample, len(self.seen), categories, all_available=meaning.offers == "all")
         self._settled[way] = model
         return model
 
     @property
     def logger(self) -> LoggerFit | None:  # type: ignore[override]
         """With `propensity="estimate"`, how well the model fits, as the log was read last; a log that was not read yet is read. Else None."""
-        if self.source.meaning.chances != "estimate":
+        if self.source.meaning.probabilities != "estimate":
             return None
         if not self._settled:
             self._settle(self.kinds() if self.source.meaning.by_name else None, not self.source.meaning.by_name)
@@ -123,7 +123,7 @@ class RowLog(Log):
             raise InputError(
                 "Event ids are compared over all files, so one process must read them. Read the log in one process, or without ids."
             )
-        if source.meaning.chances == "estimate":
+        if source.meaning.probabilities == "estimate":
             raise InputError(
                 "Propensities are estimated from the whole log, so one process must read it. Write them out first (hsb convert), or read the "
                 "log in one process."
@@ -141,7 +141,7 @@ class RowLog(Log):
         return self.source.meaning.arms is not None or (bool(self._settled) and self.source.meaning.offers == "all")
 
     def take_arms(self, arms: Iterable[Hashable]) -> None:
-        self.seen, self._needs_reading = list(arms), self.source.meaning.chances == "estimate"
+        self.seen, self._needs_reading = list(arms), self.source.meaning.probabilities == "estimate"
 
     def _read(self, kinds: Kinds | None, complete: bool) -> Iterator[Batch]:
         self.problems = Problems()

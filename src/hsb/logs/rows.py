@@ -33,7 +33,7 @@ class Rows(NamedTuple):
     line: Sequence[int] | Ints
     context: Sequence[Column]
     arm: Column
-    propensity: Column | None  # None: `Meaning.chances` says
+    propensity: Column | None  # None: `Meaning.probabilities` says
     value: Column  # rewards or losses
     available: Column | Sequence[Column] | None = None  # a list of arms a row; or a column of booleans an arm
     timestamp: Column | None = None
@@ -52,8 +52,8 @@ class Meaning(NamedTuple):
     loss_range: tuple[float, float] | None = None  # None: values are rewards; else losses in this range
     negative: bool = False  # values are costs: where they have no range, rewards are what they are below 0
     arm_type: Callable[[Any], Hashable] | None = None  # makes an arm of what a column holds; ValueError is a problem of the row
-    chances: float | Literal["uniform", "estimate"] | None = (
-        None  # propensities without a column: one for all, 1 / offered, a model's
+    probabilities: float | Literal["uniform", "estimate"] | None = (
+        None  # propensities without a column: one for all, 1 / available, a model's
     )
     needs_id: bool = True  # where there is a column of event ids, a row without one is a problem
     is_untyped: bool = False  # features come as text, whatever they are
@@ -121,15 +121,15 @@ class Checked:
         n = len(rows.arm)
         why = Why(n)
         values = numbers(rows.value)
-        chances = self._chances(rows)
+        probabilities = self._probabilities(rows)
         self._numeric(self._value, rows, rows.value, values)
         points = self._points(rows, why) if self.complete else np.empty((n, 0))
         named = (
             None if self.kinds is None else self.kinds.table(dict(zip(self.meaning.context, rows.context, strict=True)), why)
         )
         if rows.propensity is not None:
-            why.note(np.isnan(chances), "the propensity is missing or not a number")
-            why.note(~((chances > 0.0) & (chances <= 1.0)), "the propensity is not in (0, 1]")
+            why.note(np.isnan(probabilities), "the propensity is missing or not a number")
+            why.note(~((probabilities > 0.0) & (probabilities <= 1.0)), "the propensity is not in (0, 1]")
         rewards = self._rewards(values, why)
         seconds = np.full(n, np.nan)
         if rows.timestamp is not None:
@@ -154,9 +154,9 @@ class Checked:
         else:
             points = points[good]
         pool, pools = (pool[good], pools) if truth is None else pooled(truth[good])
-        known = 1.0 / pools.sizes[pool] if isinstance(self.meaning.chances, str) else chances[good]
+        known = 1.0 / pools.sizes[pool] if isinstance(self.meaning.probabilities, str) else probabilities[good]
         columns = (points, arm[good], rewards[good], known, seconds[good], pool, pools)
-        return Batch(*columns, tuple(self.arms), named, estimated=self.meaning.chances == "estimate")
+        return Batch(*columns, tuple(self.arms), named, estimated=self.meaning.probabilities == "estimate")
 
     def _points(self, rows: Rows, why: Why) -> Floats:
         points = np.empty((len(why.number), len(rows.context)))
@@ -175,14 +175,14 @@ class Checked:
             why.note(bad, f"feature {quoted(name)} is missing" + " or not a finite number" * (not is_category))
         return points
 
-    def _chances(self, rows: Rows) -> Floats:
+    def _probabilities(self, rows: Rows) -> Floats:
         """The column, or the number that all have; of the others NaN."""
         if rows.propensity is None:
-            said = self.meaning.chances
+            said = self.meaning.probabilities
             return np.full(len(rows.arm), np.nan if said is None or isinstance(said, str) else said)
-        chances = numbers(rows.propensity)
-        self._numeric("propensity", rows, rows.propensity, chances)
-        return chances
+        probabilities = numbers(rows.propensity)
+        self._numeric("propensity", rows, rows.propensity, probabilities)
+        return probabilities
 
     @property
     def _value(self) -> str:
@@ -220,8 +220,8 @@ class Checked:
         if self.meaning.arms is not None:
             why.note(places[shown.codes] < 0, "the arm is not one of the arms given")
         if truth is not None:
-            offered = np.asarray(truth[np.arange(len(truth)), places[shown.codes]])
-            why.note(~offered, "the arm shown is not among the available ones")
+            available = np.asarray(truth[np.arange(len(truth)), places[shown.codes]])
+            why.note(~available, "the arm shown is not among the available ones")
         if rows.id is not None:
             ids = labels(rows.id)
             for i in np.flatnonzero(why.good).tolist():
@@ -242,7 +242,7 @@ class Checked:
             self.ids.add(known)
 
     def _lists(self, rows: Rows, why: Why, shown: list[Hashable]) -> tuple[Ints, Ints, Pools]:
-        """The arms shown, as indices, and the pools that lists say were offered."""
+        """The arms shown, as indices, and the pools that lists say were available."""
         listed: Any = rows.available
         arm, pool = np.zeros(len(shown), dtype=np.int64), np.zeros(len(shown), dtype=np.int64)
         ids = None if rows.id is None else labels(rows.id)
@@ -250,21 +250,21 @@ class Checked:
         members: list[list[int]] = []
         for i in np.flatnonzero(why.good).tolist():
             label = shown[i]
-            offered = self._set(listed[i])
+            available = self._set(listed[i])
             if self.meaning.arms is not None and label not in self.places:
                 why.set(i, "the arm is not one of the arms given")
-            elif isinstance(offered, str):
-                why.set(i, offered)
-            elif label not in offered:
+            elif isinstance(available, str):
+                why.set(i, available)
+            elif label not in available:
                 why.set(i, "the arm shown is not among the available ones")
             elif ids is not None:
                 self._note_id(ids[i], i, why)
-            if why.number[i] or isinstance(offered, str):
+            if why.number[i] or isinstance(available, str):
                 continue
             arm[i] = self._place(label)
-            pool[i] = seen.setdefault(offered, len(seen))
+            pool[i] = seen.setdefault(available, len(seen))
             if len(seen) > len(members):
-                members.append([self._place(one) for one in offered])
+                members.append([self._place(one) for one in available])
         return arm, pool, Pools.of(members)
 
     def _place(self, label: Hashable) -> int:

@@ -32,7 +32,8 @@ class SyntheticToday(Log):
     - Of `articles` articles in all, which come and go, 20 to 50 are on offer at a time. They differ in how often they are clicked, and by z and
       group in who likes them. On average 4% of visits end in a click.
 
-    Everything follows from the `seed`. The attribute `chances` tells how probable a click was on each article in each row of the last batch,
+    Everything follows from the `seed`. The attribute `probabilities` tells how probable a click was on each article in each row of the last
+    batch,
     which a real log does not.
 
     >>> log = SyntheticToday(20_000, seed=0)
@@ -81,9 +82,9 @@ class SyntheticToday(Log):
         pools = Pools.of([self._pools[k].tolist() for k in present])
         place = (rng.random(n) * pools.sizes[pool]).astype(np.int64)
         arm = pools.members[pools.starts[pool] + place]
-        self.chances = self._clicks[kind]
+        self.probabilities = self._clicks[kind]
         """Of the last batch: how probable a click is on every article."""
-        reward = (rng.random(n) < self.chances[np.arange(n), arm]).astype(np.float64)
+        reward = (rng.random(n) < self.probabilities[np.arange(n), arm]).astype(np.float64)
         seen = 1 + max(int(self._pools[k].max()) for k in range(int(number[-1]) + 1))
         self.seen.extend(self._ids[len(self.seen) : seen])
         time = (START + visit * SPAN // self.visits).astype(np.float64)

@@ -75,8 +75,8 @@ class Play:
         rows: Any = slice(begin, end)
         some = np.asarray(masks.any(axis=1))
         if not some.all():  # nothing that the policy may play was on offer
-            offers = some[pool]
-            rows, pool = begin + np.flatnonzero(offers), pool[offers]
+            pools = some[pool]
+            rows, pool = begin + np.flatnonzero(pools), pool[pools]
         shown, rewards = self.places[batch.arm[rows]], batch.reward[rows]
         points, propensities, at = points[rows], batch.propensity[rows], 0
         while at < len(pool):  # once, unless the range of losses is found on the way

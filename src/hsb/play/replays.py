@@ -40,7 +40,7 @@ def replay(
     - `log`: what `hsb.logs.open` returns, or a list of `hsb.logs.Batch`.
     - `context`: a function that turns the log's features (n, d) into the policy's contexts, e.g. a fitted encoder. None uses them as they are;
       a policy without a structure is given them by name (`hsb.learn_from`).
-    - `floor`: a log whose arms were not drawn uniformly from those offered is thinned first: an event shown with propensity p is kept with
+    - `floor`: a log whose arms were not drawn uniformly from those available is thinned first: an event shown with propensity p is kept with
       probability floor / p. An event with a propensity below `floor` raises `InputError`. None takes the smallest propensity, and reads the log
       once more to find it.
     - `seed`: of the random numbers that the thinning draws.

@@ -60,7 +60,7 @@ def simulate(
     - `contexts`: a row for each of the T rounds: shape (T, features), or (T,) for one feature. A policy without a structure also takes a list
       of dicts, a dict of columns or a data frame.
     - `losses`, or else `rewards`: shape (T, M), column m for the policy's m-th arm.
-    - `available`: a table of booleans, shape (T, M), of the arms offered; None: all of them, in every round.
+    - `available`: a table of booleans, shape (T, M), of the arms available; None: all of them, in every round.
     - `progress`: a function, called as `progress(done, total)` with the rounds played and T, after every 16,384 rounds and the last.
 
     >>> import hsb, numpy as np
@@ -93,7 +93,7 @@ def _simulated(
     masks = policy.arm_set.table(available, len(points))
     total = len(points)
     played = np.empty(total, dtype=np.int64)
-    chances = np.empty(total)
+    probabilities = np.empty(total)
     suffered = np.empty(total)
     rows = np.arange(min(CHUNK, total)) * len(policy.arms)
     policy.clipped += clipped
@@ -102,7 +102,7 @@ def _simulated(
         while at < end:  # once, unless the range of losses is found on the way: no row may know of it what comes later
             n, scaled = policy.loss_scale.ahead(table[at:end], rewarded)
             part = slice(at, at + n)
-            played[part], chances[part] = tables.play(
+            played[part], probabilities[part] = tables.play(
                 policy,
                 points[part],
                 None if masks is None else masks[part],
@@ -120,4 +120,4 @@ def _simulated(
     labels = np.empty(len(policy.arms), dtype=object)
     labels[:] = policy.arms
     numbered = all(type(a) is int and a == i for i, a in enumerate(policy.arms))
-    return Run(arms=played if numbered else labels[played], losses=suffered, propensities=chances)
+    return Run(arms=played if numbered else labels[played], losses=suffered, propensities=probabilities)

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 EMPTY: dict[str, Any] = {"facecolor": "white", "edgecolor": "0.75", "hatch": ""}
-FAINTEST = 0.3  # how much of its colour an arm keeps that is no surer than chance
+FAINTEST = 0.3  # how much of its colour an arm keeps that is no surer than probability
 MANY = 150  # boxes beyond which their outlines would hide them
 SIZES = {1: (8.0, 1.9), 2: (6.5, 5.0)}  # inches, by the number of features
 WIDE, LINE = 8.0, 0.27  # inches: the width of an overview, the height of a line in it

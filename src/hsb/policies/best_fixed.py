@@ -30,8 +30,8 @@ class BestFixed(Policy):
     - `mapping`: the number of an arm (its place in `arms`) for each leaf, or one number for all.
     - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
-    If its arm is not offered, it plays the best offered one by that leaf's totals in the table it was fitted to; if it never was fitted,
-    the first one offered.
+    If its arm is not available, it plays the best available one by that leaf's totals in the table it was fitted to; if it never was fitted,
+    the first one available.
 
     >>> import hsb
     >>> policy = BestFixed(hsb.BinaryTree(depth=1), arms=["a", "b"], mapping=[1, 0])

@@ -137,7 +137,7 @@ class CsbFtpl(Policy):
     def regret_bound(self, horizon: float | None = None) -> float:
         """B noise + 2 M T / noise + M T / (e L) over T = `horizon` rounds, in expectation against each mapping of the class.
 
-        If every arm is offered in every round and feedback comes at once. Infinite with a `floor`. Proved, with these constants, in
+        If every arm is available in every round and feedback comes at once. Infinite with a `floor`. Proved, with these constants, in
         `theory/leaders.py`; the paper's theorem for the transductive setting has its own.
 
         >>> import hsb

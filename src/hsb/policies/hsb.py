@@ -82,7 +82,7 @@ class HSB(Policy):
     np.float64(1.0)
     >>> policy = hsb.HSB(arms=["a", "b"], seed=0)
     >>> policy.learn(policy.decide({"country": "FR", "age": None, "hour": 14, "member": True}), reward=1)
-    >>> policy.learner.reader.slot_names
+    >>> policy.learner.reader.raw_input_names
     ['country', 'hour', 'member']
     """
 
@@ -329,12 +329,12 @@ class HSB(Policy):
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
         if "structure" in settings:
-            ensemble = settings.pop("advisor", "tree") == "panel"
+            ensemble = settings.pop("advisor", "tree") == "ensemble"
             policy = cls(from_dict(settings.pop("structure")), **settings, **common)
             assert isinstance(policy.learner, Structured)
             policy.learner = policy.learner.with_advisor(ensemble=ensemble)
             return policy
-        stored = settings.pop("encoder"), settings.pop("first_slots"), settings.pop("arm_features", None)
+        stored = settings.pop("encoder"), settings.pop("first_inputs"), settings.pop("arm_features", None)
         policy = cls(features=Features.from_dict(settings.pop("features")), **settings, **common)
         assert isinstance(policy.learner, Featured)
         policy.learner = policy.learner.with_reader(*stored)

@@ -24,7 +24,7 @@ class TreeThompson(Policy):
     A node counts for each arm good (1 - loss) and bad (loss), beginning with the `prior`. It stops, with prior probability `stop`, or passes
     the context on to its child: the odds are those of Bayes (context tree weighting). With arm I, loss l and p the node's
     bad / (good + bad) of I, the node predicted q = p^l (1-p)^(1-l); from the leaf up, stop *= q and go *= the child's ratio, which is the
-    sum of the child's two. A decision walks down to where it stops, draws a Beta for each offered arm of that node and plays
+    sum of the child's two. A decision walks down to where it stops, draws a Beta for each available arm of that node and plays
     the arm with the least loss. Learning does not use the propensity.
 
     - `structure`: `BinaryTree` or `KaryTree`, up to 504 levels with the default `stop`. Memory: at most two rows for each context visited.

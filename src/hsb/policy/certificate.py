@@ -21,7 +21,7 @@ class Certificate:
 
     holds in every run, not only on average: with late feedback, arms that come and go, logged decisions, a rate that falls (`docs/proofs.md`).
     The gain is ln(posterior / prior) of g, at most ln(1 / prior). Z is the share of all weight that a round left; sharing is weight that goes
-    back to the prior, so that changes can be followed. The sums run over the rounds learned from; those in which g's arm was not offered are
+    back to the prior, so that changes can be followed. The sums run over the rounds learned from; those in which g's arm was not available are
     left out, and before an arm was added g may have any other arm.
 
     Without a structure the bound has the largest gain of all single arms and rules on one feature: by category and by rank, on cells as they
@@ -54,7 +54,7 @@ class Certificate:
     rate: float
     """The present rate."""
     masked: bool = False
-    """Were some arms not offered in some rounds?"""
+    """Were some arms not available in some rounds?"""
     against: str = "the mapping that explain() shows"
     """What the decisions are compared with."""
     delta: float | None = None
@@ -137,7 +137,7 @@ class Certificate:
             return "Nothing was learned yet, so nothing is certified."
         if self.excess == math.inf:
             return "Part of this policy's rounds were learned by a version of hsb that did not count what a certificate needs."
-        left_out = ", rounds left out in which its arm was not offered" if self.masked else ""
+        left_out = ", rounds left out in which its arm was not available" if self.masked else ""
         estimate = "b + (loss - b) / propensity, b set beforehand" if self.shifted else "loss / propensity"
         if self.delta is None:
             how = f", whose loss is estimated from the same rounds by {estimate}{left_out}."

@@ -142,7 +142,7 @@ def writable(value: Any, seen: set[int] | None = None) -> Any:
 
 
 def attributes(value: Any) -> dict[str, Any]:
-    """The instance attributes of an object, in its dict or its slots."""
+    """The instance attributes of an object, in its dict or its inputs."""
     found = dict(getattr(value, "__dict__", {}))
     for kind in type(value).__mro__:
         found |= {name: getattr(value, name) for name in getattr(kind, "__slots__", ()) if hasattr(value, name)}

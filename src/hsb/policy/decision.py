@@ -27,7 +27,7 @@ class Decision:
     here, never a recomputed one, so feedback may come late and in any order.
 
     - `propensity`: the probability with which `arm` was played, in (0, 1].
-    - `available`: the arms that were offered; None: all that the policy has.
+    - `available`: the arms that were available; None: all that the policy has.
     - `id`: its name, which no other decision has, in any process: text, fit for a primary key. A decision that is made anew with its `id` is
       the same decision, and counts once. None for a decision from elsewhere.
     - `number`: how many decisions the policy had made before in its stream: the last part of `id`; None if no policy numbered it.
@@ -140,7 +140,7 @@ class Decision:
         if self._stream is not None:
             rounds, arms, advice, cells = self.memo
             found |= {} if cells is None else {"seen": [int(cell) for cell in cells]}
-            found |= {"offered": arms, "rounds": rounds, "advised": float(advice)}
+            found |= {"arms": arms, "rounds": rounds, "advised": float(advice)}
         return found | ({"taught": [list(each) for each in self._taught]} if self._taught else {})
 
     @classmethod
@@ -170,7 +170,7 @@ class Decision:
             id=data.get("id"),
         )
         decision._taught = tuple((stream, rounds) for stream, rounds in data.get("taught", ()))
-        decision.memo = Memo(data.get("rounds", -1), data.get("offered", 0), float(data.get("advised", -1.0)), data.get("seen"))
+        decision.memo = Memo(data.get("rounds", -1), data.get("arms", 0), float(data.get("advised", -1.0)), data.get("seen"))
         return decision
 
     def __getstate__(self) -> dict[str, Any]:
@@ -248,7 +248,7 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         "None or text, as decision.id is",
         lambda value: value is None or (isinstance(value, str) and bool(_NAME.fullmatch(value))),
     ),
-    "offered": ("a whole number of at least 0", is_int),
+    "arms": ("a whole number of at least 0", is_int),
     "rounds": ("a whole number of at least -1", lambda value: is_int(value, -1)),
     "advised": ("a share in [0, 1], or -1", lambda value: is_number(value) and (value == -1 or 0.0 <= value <= 1.0 + 1e-9)),
     "seen": ("a list of whole numbers", lambda value: isinstance(value, list) and all(map(is_int, value))),

@@ -57,9 +57,9 @@ class Decisions(Sequence[Decision]):
         >>> list(hsb.Uniform(arms=2).decide_many([0.1, 0.5]).table())
         ['id', 'context', 'arm', 'propensity', 'available']
         """
-        offered = [None if decision.available is None else list(decision.available) for decision in self._each]
+        available = [None if decision.available is None else list(decision.available) for decision in self._each]
         columns = {"id": self.ids, "context": self.contexts, "arm": self.arms, "propensity": self.propensities}
-        return columns | {"available": offered}
+        return columns | {"available": available}
 
     @overload
     def __getitem__(self, which: int) -> Decision: ...

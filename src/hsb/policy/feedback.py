@@ -1,7 +1,7 @@
-"""Decisions and lessons by arm, and a warning, once, if the arm evidently has a say in whether or when feedback comes.
+"""Decisions and updates by arm, and a warning, once, if the arm evidently has a say in whether or when feedback comes.
 
-Each lesson of a decision made with probability p of its arm is a draw from p, if the arm has no say: the e-value of `hsb.e_values` over the
-lessons, in the order in which they are learned, exceeds 1,000 ever with probability 1/1,000 at most. Where the arm has a say, an arm whose
+Each update of a decision made with probability p of its arm is a draw from p, if the arm has no say: the e-value of `hsb.e_values` over the
+updates, in the order in which they are learned, exceeds 1,000 ever with probability 1/1,000 at most. Where the arm has a say, an arm whose
 feedback is missing looks as if it lost less than it does, and no bound of this library holds.
 """
 
@@ -19,40 +19,40 @@ from ..e_values import FeedbackEvidence
 from ..types import Masks
 from .decision import Decision
 
-TOGETHER = 256  # lessons that are looked at together
+TOGETHER = 256  # updates that are looked at together
 SURE = math.log(1000.0)
 
 
 class ArmFeedback:
-    """How many decisions were made and how many lessons of such decisions were learned, by arm, since a policy was made or loaded.
+    """How many decisions were made and how many updates of such decisions were learned, by arm, since a policy was made or loaded.
 
     >>> import hsb
     >>> policy = hsb.Exp3(arms=["a", "b"], seed=0)
     >>> decision = policy.decide(None)
     >>> policy.learn(decision, loss=1.0)
     >>> feedback = policy.ledger.feedback
-    >>> feedback.decisions[decision.arm], feedback.lessons[decision.arm]
+    >>> feedback.decisions[decision.arm], feedback.updates[decision.arm]
     (1, 1)
     """
 
-    __slots__ = ("_evidence", "_new", "decisions", "lessons", "warned")
+    __slots__ = ("_evidence", "_new", "decisions", "updates", "warned")
 
     def __init__(self) -> None:
         self.decisions: Counter[Hashable] = Counter()
-        self.lessons: Counter[Hashable] = Counter()
+        self.updates: Counter[Hashable] = Counter()
         self.warned = False
         self._evidence: FeedbackEvidence | None = None
-        self._new: list[tuple[int, float, Masks | None]] = []  # arm, probability, arms offered: not looked at yet
+        self._new: list[tuple[int, float, Masks | None]] = []  # arm, probability, arms available: not looked at yet
 
     def copy(self) -> ArmFeedback:
         """An independent one."""
         return copy.deepcopy(self)
 
     def learned(self, decision: Decision, mask: Masks | None, arm: int, own: bool, arms: list[Hashable]) -> None:
-        """Take in a lesson of the policy's own decision, of an arm among those of the mask; others are left out."""
+        """Take in an update of the policy's own decision, of an arm among those of the mask; others are left out."""
         if not own:
             return
-        self.lessons[arms[arm]] += 1
+        self.updates[arms[arm]] += 1
         self._new.append((arm, decision.propensity, mask))
         if len(self._new) >= TOGETHER:
             self._look(arms)
@@ -60,25 +60,25 @@ class ArmFeedback:
     def _look(self, arms: list[Hashable]) -> None:
         if self._evidence is None:
             self._evidence = FeedbackEvidence(len(arms))
-        places, chances, masks = zip(*self._new, strict=True)
+        places, probabilities, masks = zip(*self._new, strict=True)
         self._new.clear()
         self._evidence.widen(len(arms))
-        offered = None
+        available = None
         if {*map(type, masks)} != {type(None)}:
-            offered = np.zeros((len(places), len(arms)), dtype=bool)
-            for row, mask in zip(offered, masks, strict=True):
+            available = np.zeros((len(places), len(arms)), dtype=bool)
+            for row, mask in zip(available, masks, strict=True):
                 row[: len(arms) if mask is None else len(mask)] = True if mask is None else mask
         came = np.ones(len(places), dtype=bool)
-        self._evidence.add(np.array(places), np.minimum(np.array(chances), 1.0), came, offered)
+        self._evidence.add(np.array(places), np.minimum(np.array(probabilities), 1.0), came, available)
         if not self.warned and self._evidence.exceeds(SURE):
             self.warned = True
             warnings.warn(self._message(arms), RuntimeWarning, stacklevel=4)
 
     def _message(self, arms: list[Hashable]) -> str:
         shares = [
-            f"{self.lessons[arm] / self.decisions[arm]:.0%} of {arm!r}"
+            f"{self.updates[arm] / self.decisions[arm]:.0%} of {arm!r}"
             for arm in arms
-            if 0 < self.lessons[arm] <= self.decisions[arm]
+            if 0 < self.updates[arm] <= self.decisions[arm]
         ]
         came = f" So far feedback came for {', '.join(shares[:8])}." if len(shares) > 1 else ""
         return (

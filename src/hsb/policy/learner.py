@@ -64,7 +64,7 @@ class LoggedRows(NamedTuple):
     """Its loss, scaled to [0, 1]."""
 
     def mask(self, t: int) -> Masks | None:
-        """The mask of row t; None if every arm is offered."""
+        """The mask of row t; None if every arm is available."""
         mask = self.masks[self.pool[t]]
         return None if mask.all() else mask
 
@@ -84,7 +84,7 @@ class Played(NamedTuple):
     """Out: the probability with which it was played."""
 
     def mask(self, t: int) -> Masks | None:
-        """The mask of round t; None if every arm is offered."""
+        """The mask of round t; None if every arm is available."""
         return None if self.masks is None or self.masks[t].all() else self.masks[t]
 
 

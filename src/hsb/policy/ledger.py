@@ -24,7 +24,7 @@ class Ledger:
     the family's, how many partings there were since its first member, when it began, and 52 random bits: `family-generation-birth`. So a
     decision by a forgotten ancestor is known to be as old as that, and is refused: nobody can tell any more whether it was learned from.
 
-    `feedback` counts decisions and lessons by arm. A copy goes on with it; a file does not hold it. With `learns=False` it is that of a policy
+    `feedback` counts decisions and updates by arm. A copy goes on with it; a file does not hold it. With `learns=False` it is that of a policy
     which only decides: it numbers decisions, keeps no bits, and refuses to learn.
     """
 

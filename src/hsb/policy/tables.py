@@ -94,7 +94,7 @@ def check_many(policy: Policy, decisions: Any, losses: Any, rewards: Any, missin
 
 
 def _masks(policy: Policy, available: Any, n: int) -> Masks | None:
-    """A mask for each of n rows; None if every row offers every arm."""
+    """A mask for each of n rows; None if every row pools every arm."""
     if available is None or (isinstance(available, np.ndarray) and available.ndim == 2):
         return policy.arm_set.table(available, n)
     rows = each_row("available", available)
@@ -133,7 +133,7 @@ def play(
 ) -> tuple[Ints, Floats]:
     """Decide and learn in each row of a table that `check` returned: the arms played, by index, and their propensities.
 
-    `masks` is None if every arm is offered; `losses` are scaled, a column for each arm; `to_come` is the number of rounds that follow, these
+    `masks` is None if every arm is available; `losses` are scaled, a column for each arm; `to_come` is the number of rounds that follow, these
     among them. `given` are the losses, or with `rewarded` the rewards, before they were scaled: a range of losses that is found while playing
     takes in those that were met.
     """

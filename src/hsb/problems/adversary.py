@@ -81,7 +81,7 @@ class Adversary(Problem):
     def play(self, policy: Policy, rounds: int, seed: int) -> Fight:
         """Let a policy play `rounds` rounds: in each the adversary sees its probabilities and sets the losses, then the arm is drawn.
 
-        Contexts and chance follow from `seed`. The policy goes on from its present state and is changed. Returns a `Fight`.
+        Contexts and probability follow from `seed`. The policy goes on from its present state and is changed. Returns a `Fight`.
         """
         self.check(policy)
         rng = data_generator(seed)
@@ -108,25 +108,25 @@ class Adversary(Problem):
         """
         if self.kind == "probabilities":
             return flips(rng, np.eye(len(model))[target] if p is None else p)
-        return flips(rng, chances(self.kind, model, target))
+        return flips(rng, probabilities(self.kind, model, target))
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> NoReturn:
         why = "An Adversary's losses depend on the policy's probabilities: there is no sample, no expected and no best loss"
         raise InputError(f"{why}. Use adversary.play(policy, rounds, seed), or hsb.evaluate.compare.")
 
 
-def chances(kind: str, model: Floats, target: int) -> Floats:
+def probabilities(kind: str, model: Floats, target: int) -> Floats:
     """What an adversary of that kind sets against the arm `target`: the probabilities with which the arms lose.
 
-    >>> chances("lure", np.zeros(3), 1)
+    >>> probabilities("lure", np.zeros(3), 1)
     array([0.45, 0.9 , 0.1 ])
     """
     if kind == "spite":
         return np.asarray(np.arange(len(model)) == target, dtype=np.float64)
-    chance = np.full(len(model), 0.1) if kind in ("lure", "contrary") else model.copy()
-    chance[target] = 0.9
+    probability = np.full(len(model), 0.1) if kind in ("lure", "contrary") else model.copy()
+    probability[target] = 0.9
     if kind == "lure":
-        chance[0] = 0.45
+        probability[0] = 0.45
     elif kind == "contradict-but-one":
-        chance[0] = model[0]
-    return chance
+        probability[0] = model[0]
+    return probability

@@ -13,7 +13,7 @@ DEVICES = {"ios": 0.35, "android": 0.4, "web": 0.25}
 HOURS = np.array([1, 1, 1, 1, 1, 1, 2, 3, 4, 4, 4, 4, 5, 5, 4, 4, 4, 5, 6, 8, 9, 9, 7, 4], dtype=np.float64)  # visitors by hour
 AGE_UNKNOWN, SPEND_UNKNOWN, MEMBERS = 0.3, 0.1, 0.35
 COLUMNS = [("country", "U2"), ("age", "f8"), ("device", "U7"), ("hour", "i8"), ("is_member", "?"), ("spend", "f8")]
-LEAST, MOST = 0.004, 0.5  # of the chance of a click
+LEAST, MOST = 0.004, 0.5  # of the probability of a click
 LEVEL, EFFECT = 0.0025, 0.72  # of all effects: clicks are then .068 at random and .136 at best
 
 NO_STRUCTURE = "Banners has contexts with names, which no structure takes. Use hsb.HSB(arms=5) without one."
@@ -22,7 +22,7 @@ NO_STRUCTURE = "Banners has contexts with names, which no structure takes. Use h
 class Banners(Problem):
     """Five banners, and visitors {country, age, device, hour, is_member, spend}, of whom age and spend are not always known.
 
-    The chance of a click is a sum of effects, most of one feature each (a country, a device, evenings, youth, membership) and three of two
+    The probability of a click is a sum of effects, most of one feature each (a country, a device, evenings, youth, membership) and three of two
     features together, cut to [0.004, 0.5]. Banners shown at random are clicked by 6.8 % of visitors, the best for each by 13.6 %. A loss is 1
     where there is no click. Contexts are a table with names, NaN where a number is missing, as `hsb.simulate` takes it; no structure fits.
 
@@ -58,7 +58,7 @@ class Banners(Problem):
         return visitors
 
     def expected(self, contexts: Any, when: Ints, rounds: int) -> Floats:
-        """The expected loss of every banner: 1 less the chance of a click."""
+        """The expected loss of every banner: 1 less the probability of a click."""
         country, device, member = contexts["country"], contexts["device"], contexts["is_member"].astype(np.float64)
         hour = contexts["hour"]
         evening = np.clip((hour - 13.0) / 7.0, 0.0, 1.0)

@@ -86,7 +86,7 @@ class Problem(ABC):
     def _losses(self, rng: np.random.Generator, expected: Floats) -> Floats:
         return flips(rng, expected)
 
-    def _stretches(self, rounds: int) -> Iterator[tuple[int, float]]:
+    def _phases(self, rounds: int) -> Iterator[tuple[int, float]]:
         """Rounds that stand for all, and the share of rounds each stands for. One where nothing changes."""
         yield 0, 1.0
 
@@ -125,7 +125,7 @@ class Problem(ABC):
         0.1957
         """
         rounds = whole("rounds", rounds, 1)
-        return float(sum(share * best for share, best in self._best_by_stretch(rounds)))
+        return float(sum(share * best for share, best in self._best_by_phase(rounds)))
 
     def best_losses(self, marks: Any, rounds: int) -> Floats:
         """`best_loss` over the first t rounds alone, for each t in `marks`, an array; `rounds` is the number of rounds in all.
@@ -137,22 +137,20 @@ class Problem(ABC):
         rounds, points = whole("rounds", rounds, 1), np.asarray(marks, dtype=np.float64)
         if points.ndim != 1 or not ((points >= 1) & (points <= rounds)).all():
             raise InputError(f"marks must be rounds from 1 to {rounds}; given {quoted(marks)}.")
-        parts = (
-            list(self._best_by_stretch(rounds)) if len(list(self._stretches(rounds))) > 1 else [(1.0, self.best_loss(rounds))]
-        )
+        parts = list(self._best_by_phase(rounds)) if len(list(self._phases(rounds))) > 1 else [(1.0, self.best_loss(rounds))]
         ends = rounds * np.cumsum([0.0, *(share for share, _ in parts)])
         totals = np.cumsum([0.0, *(rounds * share * best for share, best in parts)])
         return np.asarray(np.interp(points, ends, totals) / points)
 
-    def _best_by_stretch(self, rounds: int) -> Iterator[tuple[float, float]]:
-        """Each stretch's share of the rounds, and what the best arms are expected to lose in it."""
+    def _best_by_phase(self, rounds: int) -> Iterator[tuple[float, float]]:
+        """Each phase's share of the rounds, and what the best arms are expected to lose in it."""
         features = self.space.features
         if features in GRID:
             axis = (np.arange(GRID[features]) + 0.5) / GRID[features]
             points = np.stack(np.meshgrid(*[axis] * features), axis=-1).reshape(-1, features)
         else:
             points = np.random.default_rng(0).random((SCATTERED, features))
-        for when, share in self._stretches(rounds):
+        for when, share in self._phases(rounds):
             yield share, float(self.expected(points, np.full(len(points), when), rounds).min(axis=1).mean())
 
     def structure(self, depth: int = 10) -> BinaryTree:
@@ -215,6 +213,6 @@ def data_generator(seed: int) -> np.random.Generator:
     return np.random.default_rng([whole("seed", seed, 0), 0xDA7A])
 
 
-def flips(rng: np.random.Generator, chance: Floats) -> Floats:
-    """Losses of 0 or 1, 1 with these chances."""
-    return (rng.random(chance.shape) < chance).astype(np.float64)
+def flips(rng: np.random.Generator, probability: Floats) -> Floats:
+    """Losses of 0 or 1, 1 with these probabilities."""
+    return (rng.random(probability.shape) < probability).astype(np.float64)

@@ -51,8 +51,8 @@ class Changes(RandomProblem):
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         starts = np.arange(self.count + 1) * rounds // (self.count + 1)
-        stretch = np.searchsorted(starts, when, side="right") - 1
-        return np.take_along_axis(waves_and_line(contexts), self._orders[stretch], axis=1)
+        phase = np.searchsorted(starts, when, side="right") - 1
+        return np.take_along_axis(waves_and_line(contexts), self._orders[phase], axis=1)
 
 
 class HiddenImprovement(Problem):
@@ -72,7 +72,7 @@ class HiddenImprovement(Problem):
         losses[when >= rounds // 2, 1] = 0.1
         return losses
 
-    def _stretches(self, rounds: int) -> Iterator[tuple[int, float]]:
+    def _phases(self, rounds: int) -> Iterator[tuple[int, float]]:
         half = rounds // 2
         yield 0, half / rounds
         yield half, 1.0 - half / rounds

@@ -21,13 +21,13 @@ class Smooth(RandomProblem):
     """
 
     def _draw(self, rng: np.random.Generator) -> None:
-        self._frequencies, self._phases = rng.choice([0.5, 1.0, 1.5, 2.0], self.arms), rng.random(self.arms)
+        self._frequencies, self._shifts = rng.choice([0.5, 1.0, 1.5, 2.0], self.arms), rng.random(self.arms)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         return self._waves(contexts)
 
     def _waves(self, contexts: Floats, turn: Floats | float = 0.0) -> Floats:
-        return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts * self._frequencies + self._phases + turn)))
+        return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts * self._frequencies + self._shifts + turn)))
 
 
 class RealLosses(Smooth):
@@ -77,10 +77,10 @@ class Articles(RandomProblem):
 
     def _draw(self, rng: np.random.Generator) -> None:
         self._levels = rng.normal(0.0, 0.35, self.arms)
-        self._frequencies, self._phases = rng.choice([0.5, 1.0, 1.5], self.arms), rng.random(self.arms)
+        self._frequencies, self._shifts = rng.choice([0.5, 1.0, 1.5], self.arms), rng.random(self.arms)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        waves = np.sin(2 * np.pi * (contexts * self._frequencies + self._phases))
+        waves = np.sin(2 * np.pi * (contexts * self._frequencies + self._shifts))
         return np.asarray(1.0 - np.minimum(0.5, 0.04 * np.exp(self._levels + 0.35 * waves)))
 
 
@@ -159,7 +159,7 @@ class TwoFeatures(RandomProblem):
     FEATURES = 2
 
     def _draw(self, rng: np.random.Generator) -> None:
-        self._directions, self._phases = rng.choice([-1.0, -0.5, 0.5, 1.0], (2, self.arms)), rng.random(self.arms)
+        self._directions, self._shifts = rng.choice([-1.0, -0.5, 0.5, 1.0], (2, self.arms)), rng.random(self.arms)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts @ self._directions + self._phases)))
+        return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (contexts @ self._directions + self._shifts)))

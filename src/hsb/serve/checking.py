@@ -1,4 +1,4 @@
-"""Is a journal what it says? Everything is replayed from nothing: streams, decisions, lessons, snapshots."""
+"""Is a journal what it says? Everything is replayed from nothing: streams, decisions, updates, snapshots."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -26,17 +26,17 @@ class Report:
     decisions: int = 0
     rewards: int = 0
     late: int = 0
-    lessons: int = 0
+    updates: int = 0
     defaulted: int = 0
     rows: int = 0
     pending: int = 0
     expired: int = 0
-    passed_over: int = 0
+    not_learned: int = 0
     snapshots: int = 0
     forgotten: int = 0
     """Decisions of which it is forgotten what they were asked."""
     not_replayable: int = 0
-    """Decisions that cannot be made again, since lessons before them are forgotten: up to the next snapshot."""
+    """Decisions that cannot be made again, since updates before them are forgotten: up to the next snapshot."""
     problems: int = 0
     first: list[str] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class Report:
     def __str__(self) -> str:
         counted = (
             f"{self.policies:,} policies, {self.decisions:,} decisions re-derived, {self.rewards:,} rewards ({self.late:,} late), "
-            f"{self.lessons:,} lessons ({self.defaulted:,} by default), {self.pending:,} pending, {self.snapshots:,} snapshots compared"
+            f"{self.updates:,} updates ({self.defaulted:,} by default), {self.pending:,} pending, {self.snapshots:,} snapshots compared"
         )
         if self.forgotten:
             counted += f", {self.forgotten:,} forgotten, {self.not_replayable:,} not replayable for want of what was forgotten"
@@ -82,11 +82,11 @@ def check(journal: JournalReader) -> Report:
 
 def _check_policy(journal: JournalReader, policy: PolicyRow, report: Report) -> None:
     served, made, exact = Served(policy), _Decisions(journal.decisions(policy.id)), True
-    blank = 0  # the last lesson that is forgotten
+    blank = 0  # the last update that is forgotten
     snapshots = {rows[0].seq: rows for rows in _whole(journal, policy, report)}
     for entry, rewards in _with_rewards(journal, policy):
-        if entry[0].kind == RowKind.LESSON:
-            _check_lesson(served, entry, rewards, report)
+        if entry[0].kind == RowKind.UPDATE:
+            _check_update(served, entry, rewards, report)
         served.apply(entry)
         report.rows += 1
         blank = entry[0].seq if entry[1] is not None and entry[1].context == "" else blank
@@ -116,7 +116,7 @@ def _check_policy(journal: JournalReader, policy: PolicyRow, report: Report) -> 
         report.wrong(f"{policy.name}: its stream ends at row {served.version}, and should at {policy.head}.")
     if served.version and exact:
         report.digests[policy.name] = served.live.policy.digest()
-        report.passed_over += served.live.passed_over
+        report.not_learned += served.live.not_learned
 
 
 class _Decisions:
@@ -147,7 +147,7 @@ def _whole(journal: JournalReader, policy: PolicyRow, report: Report) -> Iterato
 
 
 def _with_rewards(journal: JournalReader, policy: PolicyRow) -> Iterator[tuple[Entry, list[RewardRow]]]:
-    """The stream, each lesson with the rewards of its decision."""
+    """The stream, each update with the rewards of its decision."""
     entries = iter(journal.entries(policy.id, 0))
     while part := list(islice(entries, PART)):
         known = journal.rewards_of([row.decision for row, _ in part if row.decision is not None])
@@ -158,9 +158,9 @@ def _with_rewards(journal: JournalReader, policy: PolicyRow) -> Iterator[tuple[E
 def _check_decision(served: Served, row: DecisionRow, report: Report) -> None:
     report.decisions += 1
     try:
-        offered = [served.arms[place] for place in places_of(row.available)]
+        available = [served.arms[place] for place in places_of(row.available)]
         baseline = None if row.baseline is None else served.arms[row.baseline]
-        again = served.decide(row.id, json.loads(row.context), offered, baseline, True, row.at)
+        again = served.decide(row.id, json.loads(row.context), available, baseline, True, row.at)
     except (InputError, ValueError, IndexError) as error:
         report.wrong(f"{served.name}: decision {row.id} cannot be made again: {error}")
         return
@@ -172,12 +172,12 @@ def _check_decision(served: Served, row: DecisionRow, report: Report) -> None:
             return
 
 
-def _check_lesson(served: Served, entry: Entry, rewards: Iterable[RewardRow], report: Report) -> None:
+def _check_update(served: Served, entry: Entry, rewards: Iterable[RewardRow], report: Report) -> None:
     row, decision = entry
-    report.lessons += 1
+    report.updates += 1
     report.defaulted += row.defaulted
     if decision is None or decision.policy != served.id:
-        report.wrong(f"{served.name}: row {row.seq} is a lesson of a decision that is not there.")
+        report.wrong(f"{served.name}: row {row.seq} is an update of a decision that is not there.")
         return
     value = aggregated(rewards, served.rules.aggregate)
     due = served.rules.default if value is None else value

@@ -1,4 +1,4 @@
-"""A policy's lessons as a log that `hsb.logs.open` reads: dsjson with everything that was known, or Parquet."""
+"""A policy's updates as a log that `hsb.logs.open` reads: dsjson with everything that was known, or Parquet."""
 
 import json
 import os
@@ -29,7 +29,7 @@ class Exported(NamedTuple):
 
 
 def export(journal: JournalReader, policy: str, to: str | os.PathLike[str], format: str = "dsjson") -> Exported:
-    """Write every lesson of a policy, in the order in which they were learned: context, arms offered, arm, propensity, reward, time, id.
+    """Write every update of a policy, in the order in which they were learned: context, arms available, arm, propensity, reward, time, id.
 
     A new file is for its owner alone (mode 0600).
 
@@ -51,7 +51,7 @@ def export(journal: JournalReader, policy: str, to: str | os.PathLike[str], form
         between = Path(folder) / "log.dsjson"
         rows, names, texts = _write(journal, found[0], between)
         if not rows or not names:
-            raise InputError(f"{policy} has no lesson whose context has features, so there is nothing for Parquet. Use dsjson.")
+            raise InputError(f"{policy} has no update whose context has features, so there is nothing for Parquet. Use dsjson.")
         made = Path(folder) / "log.parquet"
         done = convert(between, made, "dsjson", to="parquet", context=names, categories=texts)
         with open(made, "rb") as whole, replacing(path, 0o600) as file:
@@ -63,7 +63,7 @@ def _write(journal: JournalReader, policy: PolicyRow, path: Path) -> tuple[int, 
     """Write dsjson; how many rows, and the names of features, and those that were text."""
     rows, names = 0, dict[str, bool]()
     with replacing(path, 0o600) as file:
-        for row, decision, arms in lessons(journal, policy):
+        for row, decision, arms in updates(journal, policy):
             context = named_context(json.loads(decision.context))
             for name, value in flat({"GUser": context}).items():
                 names[name] = names.get(name, False) or isinstance(value, str)
@@ -72,8 +72,8 @@ def _write(journal: JournalReader, policy: PolicyRow, path: Path) -> tuple[int, 
     return rows, list(names), [name for name, is_text in names.items() if is_text]
 
 
-def lessons(journal: JournalReader, policy: PolicyRow) -> Iterator[tuple[StreamRow, DecisionRow, list[str]]]:
-    """Every lesson of a policy, its decision, and the arms that there were."""
+def updates(journal: JournalReader, policy: PolicyRow) -> Iterator[tuple[StreamRow, DecisionRow, list[str]]]:
+    """Every update of a policy, its decision, and the arms that there were."""
     arms: list[str] = []
     for row, decision in journal.entries(policy.id):
         data: dict[str, Any] = json.loads(row.data) if row.data else {}
@@ -81,7 +81,7 @@ def lessons(journal: JournalReader, policy: PolicyRow) -> Iterator[tuple[StreamR
             arms = list(data["arms"])
         elif row.kind == RowKind.ARM and "add" in data and data["add"] not in arms:
             arms = [*arms, data["add"]]
-        elif row.kind == RowKind.LESSON and decision is not None and decision.context:  # else it was forgotten
+        elif row.kind == RowKind.UPDATE and decision is not None and decision.context:  # else it was forgotten
             yield row, decision, arms
 
 

@@ -1,6 +1,6 @@
 """Compiled code before anybody waits for it: what a policy of a kind will call is called on a twin, beside the loop.
 
-`exercise` gives a twin the life that a policy has in the service. `Warmth` does so in a thread, which takes compiled code from where it is
+`exercise` gives a twin the process that a policy has in the service. `Warmth` does so in a thread, which takes compiled code from where it is
 kept; where some is missing, a process of its own (`python -m hsb.serve.warming`, a job as JSON on stdin) compiles and keeps it first.
 """
 
@@ -26,7 +26,7 @@ from .core.settings import checked
 Job = dict[str, Any]
 """What a policy of a kind is made from: the data of its first row, and perhaps a file that it goes on from."""
 MOST_CONTEXTS = 20
-FEW = 24  # rounds: models look again after 2, 4, 8, ... lessons
+FEW = 24  # rounds: models look again after 2, 4, 8, ... updates
 SIZES = (4, 16)  # up to so many arms there are kernels by themselves
 HARD = 1e-300  # a probability so small that a round needs logarithms
 WRONG = (
@@ -58,7 +58,7 @@ def exercise(job: Job) -> None:
     if body is not None:
         _row(served, RowKind.IMPORT, {}, base64.b64decode(body))
     _row(served, RowKind.CANDIDATE, {"add": "beside", "policy": given["policy"]})
-    served.candidates["beside"].at = served.version  # there is no lesson yet that it has not read
+    served.candidates["beside"].at = served.version  # there is no update yet that it has not read
     contexts = fitting(served, asked)
     _row(served, RowKind.SETTINGS, served.settings.plain() | {"floor": 0.0, "ramp": 1.0})
     for hard in (0.0, HARD):
@@ -67,13 +67,13 @@ def exercise(job: Job) -> None:
         served.live.policy.copy().add_arm("one more")
         _row(served, RowKind.ARM, {"add": "one more", "features": next(iter(served.arm_features.values()), None)})
         _live(served, contexts, HARD)
-    for settings in ({"floor": 0.1}, {"ramp": 0.5, "baseline": served.offered[0]}):
+    for settings in ({"floor": 0.1}, {"ramp": 0.5, "baseline": served.active_arms[0]}):
         if served.live.exact:
             _row(served, RowKind.SETTINGS, served.settings.plain() | settings)
             _live(served, contexts, 0.0)
     with suppress(InputError):
-        served.live.policy.copy().remove_arm(served.offered[-1])
-        _row(served, RowKind.ARM, {"remove": served.offered[-1]})
+        served.live.policy.copy().remove_arm(served.active_arms[-1])
+        _row(served, RowKind.ARM, {"remove": served.active_arms[-1]})
         _live(served, contexts, 0.0)
     for each in (served.live, *served.candidates.values()):
         policy: Any = each.policy.copy()
@@ -90,7 +90,7 @@ def _row(served: Served, kind: RowKind, data: Any, body: bytes | None = None) ->
 
 def _live(served: Served, contexts: list[Any], hard: float) -> None:
     """Some rounds; where `hard` is given, the last ones were played with that probability."""
-    rules, some = served.rules, served.offered[: max(1, len(served.offered) // 2)]
+    rules, some = served.rules, served.active_arms[: max(1, len(served.active_arms) // 2)]
     low, high = (0.0, 1.0) if rules.low is None or rules.high is None else (rules.low, rules.high)
     served.decide_all([Decide(None, "twin", f"w{k}", context) for k, context in enumerate(contexts)], 0)
     for k, context in enumerate(itertools.islice(itertools.cycle(contexts), FEW if contexts else 0)):
@@ -98,7 +98,7 @@ def _live(served: Served, contexts: list[Any], hard: float) -> None:
         made = served.decide(f"w{served.version}", context, available, None, True, 0)
         if hard and k >= FEW - 8:
             made = made._replace(propensity=hard, rounds=-1)
-        row = StreamRow(0, served.version + 1, int(RowKind.LESSON), made.id, (low, high)[k // 2 % 2], False, None, None, 0)
+        row = StreamRow(0, served.version + 1, int(RowKind.UPDATE), made.id, (low, high)[k // 2 % 2], False, None, None, 0)
         served.apply((row, made))
         for each in (served.live, *served.candidates.values()):
             each.policy.probabilities(context, available=available)
@@ -163,7 +163,7 @@ def jobs_before(policies: dict[str, Served], kind: Any, given: tuple[Any, ...]) 
             return [job | {"arm_features": features} for job in jobs]
         if kind is Import:
             body = base64.b64encode(given[1]).decode()
-            return [job_of(served) | {"arms": served.offered, "body": body} | _contexts(given[3:])]
+            return [job_of(served) | {"arms": served.active_arms, "body": body} | _contexts(given[3:])]
     except WRONG:
         pass
     return []

@@ -40,8 +40,8 @@ class ArbitrarySplits(Structure):
                 f"ArbitrarySplits(leaves={self.leaves}) would visit {many} splits in every round; the limit is {MOST_LEAVES} "
                 f"leaves. Use hsb.Lexicographic or hsb.BinaryTree for more."
             )
-        self.slots = 2**self.leaves  # 0 is no set
-        self.root = self.slots - 1
+        self.inputs = 2**self.leaves  # 0 is no set
+        self.root = self.inputs - 1
         self.max_group = min(2, self.leaves)
         self.max_groups = 2 ** (self.leaves - 1) - 1
 

@@ -131,7 +131,7 @@ class Structure(ABC):
         return self.listing.numbers[node]
 
     @cached_property
-    def slots(self) -> int:
+    def inputs(self) -> int:
         """How many numbers `number` may give: at least as many as there are nodes."""
         return len(self.listing.numbers)
 

@@ -56,11 +56,11 @@ class PositionSplits(Structure):
             )
         sides = [2 ** (b + 1) - 1 for b in self.bits]
         self.root = (1,) * len(sides)  # side 1 is the whole of a feature, and s has the halves 2s and 2s + 1
-        self.slots = math.prod(sides)
+        self.inputs = math.prod(sides)
         self._scale = [math.prod(sides[j + 1 :]) for j in range(len(sides))]
-        if self.slots > MOST_NODES:
+        if self.inputs > MOST_NODES:
             raise BudgetError(
-                f"bits={self.bits} makes {spelled(self.slots)} boxes, {spelled(math.prod(b + 1 for b in self.bits))} of them in each round; "
+                f"bits={self.bits} makes {spelled(self.inputs)} boxes, {spelled(math.prod(b + 1 for b in self.bits))} of them in each round; "
                 f"the limit is {MOST_NODES:,}. Use fewer bits, or hsb.BinaryTree, which costs one node per level."
             )
         self.leaves = 2 ** sum(self.bits)

@@ -53,7 +53,7 @@ def climb(
     `weights(layer)` are the ln of stopping, by node, and of the groups, by node and group; `total`, over the last axis, is `log_sum` or the
     maximum.
     """
-    value = np.zeros(structure.slots + 1)  # the last is that of no child
+    value = np.zeros(structure.inputs + 1)  # the last is that of no child
     for layer in structure.layers():
         stop, groups = weights(layer)
         below = groups + value[layer.children].sum(axis=-1)
@@ -76,7 +76,7 @@ def log_of(values: ArrayLike) -> Floats:
 
 def log_beta(structure: Structure, symbols: Ints, values: Floats) -> float:
     """ln beta at the root under the uniform prior (`Structure.log_prior`)."""
-    one = np.empty(structure.slots, dtype=np.int64)  # the symbol of a node where it is constant, -1 elsewhere
+    one = np.empty(structure.inputs, dtype=np.int64)  # the symbol of a node where it is constant, -1 elsewhere
 
     def weights(layer: Layer) -> tuple[Floats, float]:
         count = layer.children.shape[1]

@@ -11,25 +11,25 @@ from .checks import check_at_least_zero, check_horizon, check_rate, counted
 from .confident import Confident
 from .schedule import Falling, Schedule
 
-FIRST = 2048  # rounds of the first stretch; each later one is as long as all before it
+FIRST = 2048  # rounds of the first phase; each later one is as long as all before it
 BUDGET = 9.0  # the rate in round t is about sqrt(BUDGET / (M t))
 MIXTURE = (
     0.01  # prior weight of the mixture beside its advisor: kernels are given it, the guarantee pays ln 100 / rate for it, once
 )
-SHARED = 1.0  # in a stretch of n rounds, nodes give SHARED / n of their weights back to the prior in each round with a loss
+SHARED = 1.0  # in a phase of n rounds, nodes give SHARED / n of their weights back to the prior in each round with a loss
 HEAD_SHARED = 3.0  # and the head this much
 
 
 def anytime_schedule(*, arms: int, rate: float | Literal["confident"] | None = None, mixture: float = MIXTURE) -> Schedule:
-    """The rates of HSB's default, and the shares of weight that go back to the prior, for `arms` arms: the same within a stretch of rounds.
+    """The rates of HSB's default, and the shares of weight that go back to the prior, for `arms` arms: the same within a phase of rounds.
 
-    `stretch(n)` of the result says what they are after n rounds, and its `until` up to which round.
+    `phase(n)` of the result says what they are after n rounds, and its `until` up to which round.
 
     - `rate`: a constant rate; None falls as in the default; "confident" falls when too much was lost (`theory/confident.py`).
     - `mixture`: the prior weight, between 0 and 1, of the mixture of all mappings; the rest is that of its advisor.
 
     >>> schedule = anytime_schedule(arms=3)
-    >>> schedule.stretch(0).until, schedule.stretch(100_000).until
+    >>> schedule.phase(0).until, schedule.phase(100_000).until
     (2048, 131072)
     """
     if not is_number(mixture) or not 0.0 < mixture < 1.0:

@@ -10,16 +10,16 @@ How small the last rate may become, and so a bound on the regret, is in `docs/pr
 
 import math
 
-from .schedule import FOREVER, Falling, Leaning, Schedule, Stretch
+from .schedule import FOREVER, Falling, Leaning, Phase, Schedule
 
 PATIENCE = 25.0
 FALL = math.sqrt(2.0)
-SHARED = 0.25  # in a stretch of n rounds, nodes give SHARED / n of their weights back to the prior in each round with a loss
+SHARED = 0.25  # in a phase of n rounds, nodes give SHARED / n of their weights back to the prior in each round with a loss
 HEAD_SHARED = 0.5  # and the head this much
 
 
 class Confident(Schedule):
-    """The first rate of `shares`, until the excess says otherwise; how much is shared, stretch by stretch, is that of `shares`.
+    """The first rate of `shares`, until the excess says otherwise; how much is shared, phase by phase, is that of `shares`.
 
     >>> from hsb.theory import anytime_schedule
     >>> schedule = anytime_schedule(arms=3, rate="confident")
@@ -32,9 +32,9 @@ class Confident(Schedule):
     def __init__(self, shares: Falling) -> None:
         self.shares, self.head = shares, shares.head
 
-    def stretch(self, rounds: int) -> Stretch:
-        """The shares of a stretch; the rate, as it is at first."""
-        return self.shares.stretch(rounds)._replace(rate=self.shares.stretch(0).rate)
+    def phase(self, rounds: int) -> Phase:
+        """The shares of a phase; the rate, as it is at first."""
+        return self.shares.phase(rounds)._replace(rate=self.shares.phase(0).rate)
 
     def bound(
         self,
@@ -69,7 +69,7 @@ class Confident(Schedule):
         >>> [round(schedule.largest(arms=3, horizon=horizon)) for horizon in (100, 10_000, 1_000_000)]
         [22, 45, 453]
         """
-        first = self.shares.stretch(0).rate
+        first = self.shares.phase(0).rate
         round_cost = arms / ((1.0 if implicit else 2.0) * (1.0 - floor))
         if lean:  # dearest where the share of uniform play that the largest shift needs is just allowed; and a round may win as much as that
             step = min(arms * first, lean.share / lean.shift)
@@ -83,9 +83,9 @@ class Confident(Schedule):
         """What sharing adds to ln(1/beta) over these rounds, each with a loss."""
         total, done = 0.0, 0.0
         while done < horizon:
-            stretch = self.shares.stretch(int(done))
-            total += (min(float(stretch.until), horizon) - done) * stretch.sharing(arms)
-            if stretch.until >= FOREVER:
+            phase = self.shares.phase(int(done))
+            total += (min(float(phase.until), horizon) - done) * phase.sharing(arms)
+            if phase.until >= FOREVER:
                 break
-            done = float(stretch.until)
+            done = float(phase.until)
         return total

@@ -1,6 +1,6 @@
 """Bounds for policies that follow the best mapping so far: CSB-FTPL and Epoch-Greedy.
 
-With N leaves, M arms and a set Pi of mappings (all of them, or those with at most R regions), losses in [0, 1] and every arm offered.
+With N leaves, M arms and a set Pi of mappings (all of them, or those with at most R regions), losses in [0, 1] and every arm available.
 
 **CSB-FTPL.** Totals are perturbed by noise z/epsilon, z independent Laplace of mean size 1 for each (leaf, arm); the weight J comes from at
 most L redraws. Let q(m) be the probability of arm m at the round's leaf, and f(m) the estimated loss: J times the loss if m was played, else 0.

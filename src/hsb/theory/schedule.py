@@ -1,4 +1,4 @@
-"""How fast a mixture learns, when: a value that is asked once a stretch of rounds, and that owns its bound and its certificate.
+"""How fast a mixture learns, when: a value that is asked once a phase of rounds, and that owns its bound and its certificate.
 
 Rates never rise. Where one falls by the factor r, every mapping's weight P becomes prior^(1-r) P^r, renormalised (`State.flatten`), so that
 what was learned counts at the new rate. Then, in every run and for every mapping g of prior weight beta (`docs/proofs.md`),
@@ -19,7 +19,7 @@ FOREVER = 1 << 62
 LEANT = math.e - 2.0  # e^-x <= 1 - x + (e - 2) x^2 for x >= -1
 
 
-class Stretch(NamedTuple):
+class Phase(NamedTuple):
     """Rounds in which nothing changes: the rate, up to which round, and the shares of weight given away in each, by nodes and by the head."""
 
     rate: float
@@ -84,8 +84,8 @@ class Schedule(ABC):
     """If the rate follows what was seen: it falls when the excess exceeds this over the rate (`confident.py`)."""
 
     @abstractmethod
-    def stretch(self, rounds: int) -> Stretch:
-        """The stretch in which a policy is that has learned `rounds` rounds."""
+    def phase(self, rounds: int) -> Phase:
+        """The phase in which a policy is that has learned `rounds` rounds."""
 
     @property
     def head_cost(self) -> float:
@@ -105,7 +105,7 @@ class Schedule(ABC):
     ) -> float:
         """The expected regret over `horizon` rounds against a mapping with ln(1/beta) = cost: at most `horizon`, as losses are in [0, 1].
 
-        The sum over stretches of M n rate/2 (twice that with implicit exploration) and of n sharing/rate, and (cost + head)/rate with the
+        The sum over phases of M n rate/2 (twice that with implicit exploration) and of n sharing/rate, and (cost + head)/rate with the
         last rate. A `floor` e divides the first by 1 - e and adds e a round. Where every round is learned `delay` rounds late, a round costs
         `delay` * (rate + shares) more, and a fall of the rate `delay` at most; rounds then count 1 + 2 delay/M in the schedule. That is for
         losses set beforehand. Where losses may be learned less a shift, `lean` has how far. `Leaning.round_cost` then takes the place of
@@ -120,41 +120,41 @@ class Schedule(ABC):
         if lean:
             total += min(delay * lean.settings(horizon), horizon) * share
         while done < horizon * scale:
-            stretch = self.stretch(int(done))
-            end = horizon * scale if stretch.until >= FOREVER else min(float(stretch.until), horizon * scale)
-            n, rate = (end - done) / scale, stretch.rate
+            phase = self.phase(int(done))
+            end = horizon * scale if phase.until >= FOREVER else min(float(phase.until), horizon * scale)
+            n, rate = (end - done) / scale, phase.rate
             total += n * (lean.round_cost(arms * rate, floor) if lean else second * rate)
-            total += n * stretch.sharing(arms) / rate
-            total += late * delay * n * (rate + stretch.drift + stretch.head_drift) + (late + share) * min(delay, done / scale)
-            if stretch.until >= FOREVER or total >= horizon:
+            total += n * phase.sharing(arms) / rate
+            total += late * delay * n * (rate + phase.drift + phase.head_drift) + (late + share) * min(delay, done / scale)
+            if phase.until >= FOREVER or total >= horizon:
                 break
-            done = float(stretch.until)
+            done = float(phase.until)
         return min(float(horizon), total + (cost + self.head_cost) / rate)
 
 
 class Constant(Schedule):
     """One rate for ever. With `drift` every node learned from gives that share of its arms' weight to all (fixed share).
 
-    >>> Constant(0.1).stretch(10).rate, round(Constant(0.1).bound(3.0, arms=2, horizon=100))
+    >>> Constant(0.1).phase(10).rate, round(Constant(0.1).bound(3.0, arms=2, horizon=100))
     (0.1, 40)
     """
 
     def __init__(self, rate: float, drift: float = 0.0) -> None:
         self.rate, self.drift = rate, drift
 
-    def stretch(self, rounds: int) -> Stretch:
+    def phase(self, rounds: int) -> Phase:
         """It never ends."""
-        return Stretch(self.rate, FOREVER, self.drift)
+        return Phase(self.rate, FOREVER, self.drift)
 
 
 class Falling(Schedule):
-    """About sqrt(cost / (M t)) in round t: constant over stretches, each as long as all before it, at the rate of its geometric middle.
+    """About sqrt(cost / (M t)) in round t: constant over phases, each as long as all before it, at the rate of its geometric middle.
 
-    The first stretch has `first` rounds. In each round with a loss a node shares `drift` of its weights, and in a stretch of n rounds
-    `shared` / n more; the head shares `head_shared` / n. With a `rate` of its own the rate stays, and stretches say only how much is shared.
+    The first phase has `first` rounds. In each round with a loss a node shares `drift` of its weights, and in a phase of n rounds
+    `shared` / n more; the head shares `head_shared` / n. With a `rate` of its own the rate stays, and phases say only how much is shared.
 
     >>> falling = Falling(2.0, arms=2)
-    >>> [(falling.stretch(rounds).until, round(falling.stretch(rounds).rate, 3)) for rounds in (0, 1, 2, 100)]
+    >>> [(falling.phase(rounds).until, round(falling.phase(rounds).rate, 3)) for rounds in (0, 1, 2, 100)]
     [(1, 1.189), (2, 0.841), (4, 0.595), (128, 0.105)]
     """
 
@@ -173,7 +173,7 @@ class Falling(Schedule):
         self.cost, self.arms, self.first = max(cost, reproducible_math.ln(2.0)), arms, first  # one arm has nothing to learn
         self.drift, self.shared, self.head_shared, self.head, self.rate = drift, shared, head_shared, head, rate
 
-    def stretch(self, rounds: int) -> Stretch:
+    def phase(self, rounds: int) -> Phase:
         start, until = 0, self.first
         if rounds >= self.first:
             start = self.first << ((int(rounds) // self.first).bit_length() - 1)
@@ -182,4 +182,4 @@ class Falling(Schedule):
         if rate is None:
             rate = math.sqrt(self.cost / (self.arms * until / math.sqrt(2.0)))
         n = until - start
-        return Stretch(rate, until, self.drift + self.shared / n, self.head_shared / n)
+        return Phase(rate, until, self.drift + self.shared / n, self.head_shared / n)

@@ -78,10 +78,10 @@ def test_beta_numbers(good, bad):
 # -- the probability of being the least ---------------------------------------------------------------------------------
 
 
-def integrated(counts, prior=(1e-3, 1e-3), offered=NONE):
+def integrated(counts, prior=(1e-3, 1e-3), available=NONE):
     table = np.array(counts, dtype=float) - prior
     p = np.zeros(len(counts))
-    beta.add_least(table.ravel(), offered, *prior, 1.0, p, np.empty((len(counts), beta.COLUMNS)))
+    beta.add_least(table.ravel(), available, *prior, 1.0, p, np.empty((len(counts), beta.COLUMNS)))
     return p
 
 
@@ -151,9 +151,9 @@ def test_integrals_with_small_counts(counts):
     assert (np.abs(frequency - p) <= 4 * np.sqrt(p * (1 - p) / n) + 1e-9).all()
 
 
-def test_arms_that_are_not_offered_do_not_count():
+def test_arms_that_are_not_available_do_not_count():
     counts = [(3, 1), (1, 2), (4, 4), (9, 1)]
-    found = integrated(counts, offered=np.array([1, 0, 1, 0], dtype=np.uint8))
+    found = integrated(counts, available=np.array([1, 0, 1, 0], dtype=np.uint8))
     assert found[[0, 2]] == pytest.approx(naive_bayes.exact_least([(3, 1), (4, 4)]), abs=1e-9) and found[1] == found[3] == 0.0
 
 

@@ -1,21 +1,21 @@
-"""A panel fitted to rows that are known whole: every kernel against its naive twin (`tests/naive/fit.py`)."""
+"""An ensemble fitted to rows that are known whole: every kernel against its naive twin (`tests/naive/fit.py`)."""
 
 import numpy as np
 import pytest
 from naive import fit as naive_fit
-from naive.panel import Forest, Panel, scrambled
+from naive.ensemble import Ensemble, Forest, scrambled
 
+from hsb.engine.kernels import ensemble as ensemble_kernels
 from hsb.engine.kernels import fit as kernels
-from hsb.engine.kernels import panel as panel_kernels
 from hsb.engine.kernels.jit import kernel
-from hsb.engine.kernels.words import panel as p
-from hsb.engine.state import FitRows, fit_panel, make_panel, rounds_known, set_places
+from hsb.engine.kernels.words import ensemble as p
+from hsb.engine.state import FitRows, fit_ensemble, make_ensemble, rounds_known, set_places
+from hsb.engine.state import ensemble as parts
 from hsb.engine.state import fit as fits
-from hsb.engine.state import panel as parts
-from hsb.engine.state.panel import forest_nodes, linear_models, piece, wave_models
+from hsb.engine.state.ensemble import cosine_models, forest_nodes, linear_models, piece
 
 ARMS, COSINES = 3, 12
-SLOTS = np.array([-1, 0, 1, 2, 2, 2])  # two numbers and a category of three
+INPUTS = np.array([-1, 0, 1, 2, 2, 2])  # two numbers and a category of three
 pytestmark = pytest.mark.nojit
 
 
@@ -25,7 +25,7 @@ def _few_cosines(monkeypatch):
 
 
 def made(arms: int = ARMS):
-    member = make_panel(16, arms)
+    member = make_ensemble(16, arms)
     set_places(member, [0, 1, 2, 2, 2])
     member.I[p.NODES], member.I[p.BLOCKS] = 400, 60
     return member
@@ -38,23 +38,23 @@ def rows(n: int, seed: int = 0, noise: bool = False) -> FitRows:
     z[0], z[1], z[2] = 1.0, rng.normal(size=n), rng.normal(size=n)
     z[3 + rng.integers(3, size=n), np.arange(n)] = 1.0
     arm = rng.integers(ARMS, size=n)
-    chance = np.clip(0.5 + 0.25 * z[1] * (arm - 1) - 0.2 * (z[4] * (arm == 1)), 0.05, 0.95)
-    return FitRows(z, arm, (rng.random(n) < (0.5 if noise else chance)).astype(float))
+    probability = np.clip(0.5 + 0.25 * z[1] * (arm - 1) - 0.2 * (z[4] * (arm == 1)), 0.05, 0.95)
+    return FitRows(z, arm, (rng.random(n) < (0.5 if noise else probability)).astype(float))
 
 
 @kernel
 def cosines(F, I, z, out):
-    panel_kernels.waves(F, I, z)
-    at = panel_kernels.phi_at(I)
+    ensemble_kernels.cosines(F, I, z)
+    at = ensemble_kernels.phi_at(I)
     for i in range(len(out)):
         out[i] = F[at + i]
 
 
 def curves(member, z):
     """The constant and the cosines of each row, from the twin."""
-    twin = Panel(ARMS, 40, 40, COSINES)
+    twin = Ensemble(ARMS, 40, 40, COSINES)
     twin.set_places([0, 1, 2, 2, 2])
-    twin.frequencies = wave_models(member)[0][: len(z)].copy()
+    twin.frequencies = cosine_models(member)[0][: len(z)].copy()
     return np.array([twin.phi(each) for each in z.T])
 
 
@@ -74,12 +74,12 @@ def test_sums_are_those_of_the_rows(curved):
 @pytest.fixture
 def fitted():
     member, found = made(), rows(90)
-    fit_panel(member, found, SLOTS)
+    fit_ensemble(member, found, INPUTS)
     return member, found
 
 
 @pytest.mark.parametrize("curved", [False, True])
-def test_what_is_foretold_without_a_row_is_what_the_others_say(fitted, curved):
+def test_what_is_predicted_without_a_row_is_what_the_others_say(fitted, curved):
     """Every regression solved anew without the row. Control: with it, forecasts are others."""
     member, found = fitted
     out = np.empty(90)
@@ -96,7 +96,7 @@ def test_what_is_foretold_without_a_row_is_what_the_others_say(fitted, curved):
 
 
 def test_models_are_those_of_all_rows(fitted):
-    """The panel then foretells, learns and is read from files as any other: its weights solve the equations, its covariances are theirs."""
+    """The ensemble then predicts, learns and is read from files as any other: its weights solve the equations, its covariances are theirs."""
     member, found = fitted
     weights, covariances = linear_models(member)
     precision = piece(member, p.RIDGE, 6)
@@ -114,7 +114,7 @@ def test_precisions_make_what_was_seen_more_probable():
     found = rows(600, seed=3)
     member = made()
     before = piece(member, p.RIDGE, 6).copy()
-    fit_panel(member, found, SLOTS)
+    fit_ensemble(member, found, INPUTS)
     after = piece(member, p.RIDGE, 6).copy()
     expected = (found.loss.sum() + 1) / 602 - 0.5
 
@@ -135,13 +135,13 @@ def test_precisions_make_what_was_seen_more_probable():
 
 def naive_forest(member) -> Forest:
     forest = Forest(ARMS, int(member.I[p.NODES]), int(member.I[p.BLOCKS]))
-    forest.chances = np.array([1 / 3, 1 / 3, 1 / 9, 1 / 9, 1 / 9])
+    forest.probabilities = np.array([1 / 3, 1 / 3, 1 / 9, 1 / 9, 1 / 9])
     forest.used = int(member.I[p.SEED])
     return forest
 
 
 def test_the_forest_is_the_twins():
-    """Grown from some of the rows, counted on them, foretelling the others; then it watches, and learns more rounds, as its twin does."""
+    """Grown from some of the rows, counted on them, predicting the others; then it watches, and learns more rounds, as its twin does."""
     member, found = made(), rows(240, seed=5)
     twin = naive_forest(member)
     some, others = np.arange(0, 240, 2), np.arange(1, 240, 2)
@@ -156,16 +156,16 @@ def test_the_forest_is_the_twins():
     compare(member, twin)
     assert member.I[p.NODES_USED] > 40
     out = np.zeros(240)
-    kernels.foretell(*member, found.z, found.arm, others, z, out)
-    np.testing.assert_allclose(out[others], [twin.foretell(Z[t], found.arm[t])[0] - 0.5 for t in others], atol=1e-12)
+    kernels.predict(*member, found.z, found.arm, others, z, out)
+    np.testing.assert_allclose(out[others], [twin.predict(Z[t], found.arm[t])[0] - 0.5 for t in others], atol=1e-12)
     kernels.watch(*member)
     naive_fit.watch(twin)
     for t in others:
         kernels.count(*member, *found, np.array([t]), z)
         twin.learn(Z[t], found.arm[t], found.loss[t])
     assert member.I[p.NODES_USED] == twin.nodes_used and member.I[p.BLOCKS_USED] == twin.blocks_used
-    kernels.foretell(*member, found.z, found.arm, some, z, out)
-    np.testing.assert_allclose(out[some], [twin.foretell(Z[t], found.arm[t])[0] - 0.5 for t in some], atol=1e-12)
+    kernels.predict(*member, found.z, found.arm, some, z, out)
+    np.testing.assert_allclose(out[some], [twin.predict(Z[t], found.arm[t])[0] - 0.5 for t in some], atol=1e-12)
 
 
 def compare(member, twin: Forest) -> None:
@@ -184,7 +184,7 @@ def compare(member, twin: Forest) -> None:
             assert row[p.LEFT] == 0.0 and row[p.CUT] == 0.0
 
 
-def test_models_are_weighed_by_what_they_foretold():
+def test_models_are_weighed_by_what_they_predicted():
     rng = np.random.default_rng(2)
     member, forecasts = made(), rng.uniform(-0.5, 0.5, (3, 50))
     loss = np.clip(0.5 + 0.7 * forecasts[1] + 0.1 * rng.normal(size=50), 0, 1)
@@ -206,7 +206,7 @@ def test_labels_at_random_teach_it_little():
     spread = []
     for noise in (False, True):
         member, found = made(), rows(600, seed=8, noise=noise)
-        fit_panel(member, found, SLOTS)
+        fit_ensemble(member, found, INPUTS)
         weights = linear_models(member)[0][:, 1]
         spread.append(float(np.ptp(weights)))
     assert spread[0] > 0.3 > 0.1 > spread[1]

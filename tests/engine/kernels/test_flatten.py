@@ -33,20 +33,20 @@ def gap(
                 oracle.flatten(r)
         leaf = int(rng.integers(case.shape.leaves))
         context = case.context(leaf, rng)
-        offered = sorted(rng.permutation(M)[: rng.integers(1, M + 1)].tolist()) if rng.random() < masking else None
-        labels = None if offered is None else [policy.arms[m] for m in offered]
+        available = sorted(rng.permutation(M)[: rng.integers(1, M + 1)].tolist()) if rng.random() < masking else None
+        labels = None if available is None else [policy.arms[m] for m in available]
         p = policy.probabilities(context, available=labels)
         for oracle in oracles:
-            q = oracle.probabilities(leaf, offered)
+            q = oracle.probabilities(leaf, available)
             worst = max(worst, float(np.abs(p[q > 1e-140] / q[q > 1e-140] - 1).max()))
-        arm = int(rng.choice(M if offered is None else offered))
+        arm = int(rng.choice(M if available is None else available))
         x = float(rng.exponential())
         policy.learn(
             hsb.Decision(context=context, arm=policy.arms[arm], propensity=min(1.0, 0.3 / x), available=labels),
             loss=min(1.0, x / 0.3),
         )
         for oracle in oracles:
-            oracle.learn(leaf, arm, x, offered)
+            oracle.learn(leaf, arm, x, available)
     return worst
 
 

@@ -99,7 +99,7 @@ def test_a_switch_after_a_million_rounds(case: Case) -> None:
 
 
 @each_hard
-def test_only_bad_arms_are_offered(case: Case) -> None:
+def test_only_bad_arms_are_available(case: Case) -> None:
     """After a million rounds, and after 1e6 is held against each of them: among themselves they are as the oracle says."""
     leaves, _ = world("usual", case.shape.leaves, 1_000_000)
     policy, oracle = case.policy(ARMS, learning_rate=1.0, seed=0), Oracle(case)
@@ -169,9 +169,9 @@ def test_propensities_of_almost_nothing(case: Case, tiny: float) -> None:
     rng = np.random.default_rng(0)
     for t in range(20):
         leaf, arm = int(rng.integers(case.shape.leaves)), int(rng.integers(ARMS))
-        offered = None if t % 2 else sorted({arm, (arm + 1) % ARMS})
+        available = None if t % 2 else sorted({arm, (arm + 1) % ARMS})
         propensity = float(rng.choice([tiny, tiny * 1.7, 1.0]))
-        policy.learn(hsb.Decision(context=case.middles[leaf], arm=arm, propensity=propensity, available=offered), loss=1.0)
+        policy.learn(hsb.Decision(context=case.middles[leaf], arm=arm, propensity=propensity, available=available), loss=1.0)
         for context in case.middles[:: max(1, len(case.middles) // 3)]:
             for given in (None, [0, 1], [2]):
                 p = policy.probabilities(context, available=given)

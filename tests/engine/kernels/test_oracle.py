@@ -18,9 +18,9 @@ def regions(table: naive.Array, most: int) -> tuple[float, tuple[int, ...]]:
     return loss, tuple(mapping.tolist())
 
 
-def least(row: list[float], noise: float = 1.0, offered: list[int] | None = None) -> naive.Array:
+def least(row: list[float], noise: float = 1.0, available: list[int] | None = None) -> naive.Array:
     p = np.full(len(row), np.nan)
-    mask = NONE if offered is None else np.isin(np.arange(len(row)), offered).astype(np.uint8)
+    mask = NONE if available is None else np.isin(np.arange(len(row)), available).astype(np.uint8)
     laplace.least(np.array(row), mask, noise, p)
     return p
 
@@ -72,11 +72,11 @@ def test_a_large_table_keeps_its_promises() -> None:
 
 
 @pytest.mark.nojit
-def test_best_offered_is_the_first_of_the_least() -> None:
+def test_best_available_is_the_first_of_the_least() -> None:
     row = np.array([2.0, 1.0, 1.0, 3.0])
-    assert oracle.best_offered(row, NONE) == 1
-    assert oracle.best_offered(row, np.array([1, 0, 1, 1], dtype=np.uint8)) == 2
-    assert oracle.best_offered(row, np.array([1, 0, 0, 1], dtype=np.uint8)) == 0
+    assert oracle.best_available(row, NONE) == 1
+    assert oracle.best_available(row, np.array([1, 0, 1, 1], dtype=np.uint8)) == 2
+    assert oracle.best_available(row, np.array([1, 0, 0, 1], dtype=np.uint8)) == 0
 
 
 # -- noise ---------------------------------------------------------------------------------------------------------------
@@ -114,11 +114,11 @@ def test_two_arms_have_a_closed_form(gap: float) -> None:
     assert least([7.0, 7.0 + 2.5 * gap], noise=2.5) == pytest.approx([1 - rare, rare], rel=1e-11, abs=0)
 
 
-def test_many_arms_far_arms_and_some_not_offered() -> None:
+def test_many_arms_far_arms_and_some_not_available() -> None:
     for arms in (1, 2, 30, 1000):
         assert least([5.0] * arms) == pytest.approx(np.full(arms, 1 / arms), rel=1e-12)
     assert least([0.0, 1e6, 1e300], noise=0.01) == pytest.approx([1, 0, 0], abs=1e-15)
-    p = least([0.3, 0.1, 9.0, 0.2], offered=[0, 3])
+    p = least([0.3, 0.1, 9.0, 0.2], available=[0, 3])
     assert p[1] == p[2] == 0 and p[[0, 3]] == pytest.approx(least([0.3, 0.2]), rel=1e-13)
 
 

@@ -1,4 +1,4 @@
-"""Arms so bad that no double shows them are still there: they count where the better ones are not offered, and they come back."""
+"""Arms so bad that no double shows them are still there: they count where the better ones are not available, and they come back."""
 
 import numpy as np
 import pytest
@@ -9,16 +9,16 @@ from support.structure_cases import EXAMPLES, Case, arbitrary, binary, each_exam
 import hsb
 
 
-def told_masked(policy: hsb.HSB, oracle: Oracle, case: Case, leaf: int, arm: int, x: float, offered: list[int]) -> None:
-    decision = hsb.Decision(context=case.middles[leaf], arm=arm, propensity=min(1.0, 1 / x), available=offered)
+def told_masked(policy: hsb.HSB, oracle: Oracle, case: Case, leaf: int, arm: int, x: float, available: list[int]) -> None:
+    decision = hsb.Decision(context=case.middles[leaf], arm=arm, propensity=min(1.0, 1 / x), available=available)
     policy.learn(decision, loss=min(1.0, x))
-    oracle.learn_masked(leaf, arm, x, offered)
+    oracle.learn_masked(leaf, arm, x, available)
 
 
 @each_example
 @pytest.mark.parametrize(("step", "steps"), [(100.0, 15), (300.0, 5), (1500.0, 1)])
 def test_a_lost_arm_comes_back_beside_the_best_one(case: Case, step: float, steps: int) -> None:
-    """Two arms are 1000 behind in every leaf. Only the best and one of them are offered, and now the best one loses 1500."""
+    """Two arms are 1000 behind in every leaf. Only the best and one of them are available, and now the best one loses 1500."""
     policy, oracle = case.policy(ARMS, learning_rate=1.0), Oracle(case)
     for leaf in range(case.shape.leaves):
         for arm in (1, 2):
@@ -85,9 +85,9 @@ def test_any_rounds(case: Case, scale: float, masked: bool) -> None:
         else:
             told_masked(policy, oracle, case, leaf, arm, x, sorted({arm, *rng.integers(4, size=2).tolist()}))
         look = int(rng.integers(case.shape.leaves))
-        offered = sorted(set(rng.integers(4, size=3).tolist()))
+        available = sorted(set(rng.integers(4, size=3).tolist()))
         agree(policy.probabilities(case.middles[look]), oracle.probabilities(look), CLOSE)
-        agree(policy.probabilities(case.middles[look], available=offered), oracle.probabilities(look, offered), CLOSE)
+        agree(policy.probabilities(case.middles[look], available=available), oracle.probabilities(look, available), CLOSE)
 
 
 @each_example
@@ -113,11 +113,11 @@ def test_the_oracle_here_is_the_recursion() -> None:
     rng = np.random.default_rng(0)
     for t in range(100):
         leaf, arm, x = int(rng.integers(case.shape.leaves)), int(rng.integers(ARMS)), float(rng.exponential())
-        offered = sorted({arm, int(rng.integers(ARMS))})
-        assert np.abs(oracle.probabilities(leaf, offered) - recursion.probabilities(leaf, offered)).max() < 1e-11
+        available = sorted({arm, int(rng.integers(ARMS))})
+        assert np.abs(oracle.probabilities(leaf, available) - recursion.probabilities(leaf, available)).max() < 1e-11
         if t % 2:
-            oracle.learn_masked(leaf, arm, x, offered)
-            recursion.learn(leaf, arm, x, offered)
+            oracle.learn_masked(leaf, arm, x, available)
+            recursion.learn(leaf, arm, x, available)
         else:
             oracle.learn(leaf, arm, x)
             recursion.learn(leaf, arm, x)

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 import hsb
 from hsb.evaluate import off_policy
-from hsb.evaluate.off_policy.betting import STAKES, Wagers, lower_end
+from hsb.evaluate.off_policy.betting import STAKES, Bets, lower_end
 from hsb.evaluate.off_policy.diagnostics import Weighing, Weights
 from hsb.evaluate.off_policy.distributions import distributions
 from hsb.evaluate.off_policy.estimators import ESTIMATORS
@@ -32,23 +32,23 @@ def one_thread():
 # -- the safe interval ---------------------------------------------------------------------------------------------------
 
 
-def test_wagers_equal_their_plain_twin():
+def test_bets_equal_their_plain_twin():
     rng = np.random.default_rng(0)
     w, r = rng.exponential(size=300), rng.random(300)
-    wagers = Wagers()
+    bets = Bets()
     for begin in (0, 100, 250):
         part = slice(begin, {0: 100, 100: 250, 250: 300}[begin])
-        wagers.add(w[part], r[part])
-    assert np.allclose(wagers.ends(), naive.safe(w, r), atol=1e-9)
+        bets.add(w[part], r[part])
+    assert np.allclose(bets.ends(), naive.safe(w, r), atol=1e-9)
 
 
 def test_no_weight_says_nothing_and_wrong_weights_say_nothing():
-    wagers = Wagers()
-    assert wagers.ends() == (0.0, 1.0)
-    wagers.add(np.zeros(1000), np.ones(1000))
-    assert wagers.ends() == (0.0, 1.0)
-    wagers.add(np.full(1000, 5.0), np.arange(1000) % 2.0)  # on average 2.5: the ends cross
-    assert wagers.ends() == (0.0, 1.0)
+    bets = Bets()
+    assert bets.ends() == (0.0, 1.0)
+    bets.add(np.zeros(1000), np.ones(1000))
+    assert bets.ends() == (0.0, 1.0)
+    bets.add(np.full(1000, 5.0), np.arange(1000) % 2.0)  # on average 2.5: the ends cross
+    assert bets.ends() == (0.0, 1.0)
 
 
 def lowers(x):
@@ -87,9 +87,9 @@ def test_the_lower_end_holds_for_means_that_follow_the_past():
 # -- what is asked of the weights ----------------------------------------------------------------------------------------
 
 
-def weights(w, chance, propensity):
+def weights(w, probability, propensity):
     weighing = Weighing()
-    weighing.add(*(np.asarray(each, dtype=float) for each in (w, chance, propensity)))
+    weighing.add(*(np.asarray(each, dtype=float) for each in (w, probability, propensity)))
     return weighing.result()
 
 
@@ -192,8 +192,8 @@ def test_clipped_intervals_are_short_and_hold_on_hard_logs():
 
 def before(policy, batch, clip):
     """How wide switch would be by the events above the clip with the lowest and the highest reward; the model predicts a half."""
-    chance = distributions(policy, batch)[0][np.arange(len(batch)), batch.arm]
-    w = chance / batch.propensity
+    probability = distributions(policy, batch)[0][np.arange(len(batch)), batch.arm]
+    w = probability / batch.propensity
     kept = np.where(w <= clip, w, 0.0)
     least, most = (0.5 + kept * (batch.reward - 0.5) + (w - kept) * (end - 0.5) for end in (0.0, 1.0))
     (low, _), (_, high) = (naive.normal(terms) for terms in (least, most))

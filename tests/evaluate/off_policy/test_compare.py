@@ -40,7 +40,7 @@ def now():
 
 @pytest.fixture(scope="module")
 def near(now):
-    """The same after forty more lessons."""
+    """The same after forty more updates."""
     policy, rng = now.copy(), np.random.default_rng(1)
     for _ in range(40):
         decision = policy.decide(rng.random())
@@ -100,8 +100,8 @@ def test_differences_equal_the_plain_twin(now, estimator):
     log = [pooled(3, 150), pooled(4, 90)]
     rows = {
         "now": naive.rows_of(now, log),
-        "always 1": naive_pairs.fixed(log, lambda x, offered: {1: 1.0} if 1 in offered else {}),
-        "uniform": naive_pairs.fixed(log, lambda x, offered: dict.fromkeys(offered, 1 / len(offered))),
+        "always 1": naive_pairs.fixed(log, lambda x, available: {1: 1.0} if 1 in available else {}),
+        "uniform": naive_pairs.fixed(log, lambda x, available: dict.fromkeys(available, 1 / len(available))),
     }
     found, pairs = spied({"now": now, "always 1": 1, "uniform": None}, log, estimator=estimator)
     predict = naive.ridge(rows["now"], 150)
@@ -230,11 +230,11 @@ def test_no_bootstrap_where_the_log_cannot_carry_one(now):
     assert found["always 1"].difference.kind == "safe" and found["always 1"].best is None
     batch, rng = logged("clicks", 5, 4000, skewed=False), np.random.default_rng(3)
     rare = rng.random(4000) < 0.001
-    offered = np.ones((4000, 3), dtype=bool)
-    offered[~rare, 1] = batch.arm[~rare] == 1  # arm 1 can be chosen in four events only, or was shown
+    available = np.ones((4000, 3), dtype=bool)
+    available[~rare, 1] = batch.arm[~rare] == 1  # arm 1 can be chosen in four events only, or was shown
     tables = {"a": hsb.Uniform(arms=[0, 2]), "b": hsb.Uniform(arms=[0, 1, 2])}
-    of = {"contexts": batch.contexts, "arm": batch.arm, "reward": batch.reward, "arms": [0, 1, 2], "available": offered}
-    log = Batch.of(propensity=1.0 / offered.sum(axis=1), **of)
+    of = {"contexts": batch.contexts, "arm": batch.arm, "reward": batch.reward, "arms": [0, 1, 2], "available": available}
+    log = Batch.of(propensity=1.0 / available.sum(axis=1), **of)
     assert compare_off_policy(tables, [log], estimator="ips")["b"].difference.kind == "safe"
     clear = [replace(logged("clicks", 1, 3000), propensity=np.full(3000, 0.5))]
     gap = compare_off_policy({"uniform": None, "always 1": 1}, clear)["always 1"].difference
@@ -372,8 +372,8 @@ def tables(folder, **options):
         batch = pooled(20 + k, 700)
         x = [None if i % 7 == k else float(v) for i, v in enumerate(batch.contexts[:, 0])]
         names = ["abc"[a] if k or a < 2 else "a" for a in batch.arm]
-        offered = [sorted({name, *"ab"}) for name in names]
-        columns = {"x": x, "arm": names, "p": np.full(700, 0.4), "r": batch.reward, "on": offered}
+        available = [sorted({name, *"ab"}) for name in names]
+        columns = {"x": x, "arm": names, "p": np.full(700, 0.4), "r": batch.reward, "on": available}
         parquet.write_table(arrow.table(columns), folder / f"t{k}.parquet")
     return hsb.logs.open(folder, context="x", arm="arm", propensity="p", reward="r", **options)
 

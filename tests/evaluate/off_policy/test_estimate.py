@@ -49,11 +49,11 @@ def test_distributions_are_those_of_the_policy(name):
     table, playable = distributions(policy, batch)
     after, policy = policy, before
     for i in range(len(batch)):
-        offered = [a for a in range(3) if batch.available[i, a] and a in policy.active_arms]
-        assert playable[i] == bool(offered)
-        if offered:
+        available = [a for a in range(3) if batch.available[i, a] and a in policy.active_arms]
+        assert playable[i] == bool(available)
+        if available:
             x = batch.contexts[i] if name == "LinUCB" else float(batch.contexts[i, 0])
-            found = dict(zip(policy.arms, policy.probabilities(x, available=offered), strict=True))
+            found = dict(zip(policy.arms, policy.probabilities(x, available=available), strict=True))
             assert table[i].tolist() == [found.get(a, 0.0) for a in range(3)]
         else:
             assert not table[i].any()
@@ -67,8 +67,8 @@ def test_a_few_distributions(name):
     policy, batch = POLICIES[name](), pooled(2, 12)
     table, _ = distributions(policy, batch)
     for i in range(len(batch)):
-        offered = [a for a in range(3) if batch.available[i, a]]
-        found = dict(zip(policy.arms, policy.probabilities(float(batch.contexts[i, 0]), available=offered), strict=True))
+        available = [a for a in range(3) if batch.available[i, a]]
+        found = dict(zip(policy.arms, policy.probabilities(float(batch.contexts[i, 0]), available=available), strict=True))
         assert table[i].tolist() == [found[a] for a in range(3)]
 
 
@@ -265,7 +265,7 @@ def test_the_truth_of_a_synthetic_log():
     right = rows = 0.0
     for batch in log:
         table, _ = distributions(policy, batch, encoder(batch.contexts))
-        right += float((table * log.chances[:, : table.shape[1]]).sum())
+        right += float((table * log.probabilities[:, : table.shape[1]]).sum())
         rows += len(batch)
     told = []
     found = off_policy(policy, log, context=encoder, progress=lambda done, total: told.append((done, total)))

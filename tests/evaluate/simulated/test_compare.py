@@ -21,13 +21,13 @@ def make(seed):
     return hsb.HSB(TREE, arms=3, horizon=600, seed=seed)
 
 
-ENTRANTS = {"HSB": make, "EXP3": lambda seed: hsb.Exp3(arms=3, horizon=600, seed=seed), "uniform": hsb.Uniform(arms=3)}
+POLICY_SPECS = {"HSB": make, "EXP3": lambda seed: hsb.Exp3(arms=3, horizon=600, seed=seed), "uniform": hsb.Uniform(arms=3)}
 SIZE = {"rounds": 600, "runs": 3, "presentations": 2, "seed": 7}
 
 
 @pytest.fixture(scope="module")
 def found():
-    return compare(ENTRANTS, Stationary(), marks=[150], **SIZE)
+    return compare(POLICY_SPECS, Stationary(), marks=[150], **SIZE)
 
 
 def test_it_is_what_simulate_gives(found):
@@ -42,7 +42,7 @@ def test_it_is_what_simulate_gives(found):
 def test_rows_are_all_there(found):
     rows = list(found.rows)
     assert len(rows) == 3 * 3 * 2 * len(found.marks)
-    assert {row.policy for row in rows} == set(ENTRANTS)
+    assert {row.policy for row in rows} == set(POLICY_SPECS)
     assert found.marks[0] == 1 and found.marks[-1] == 600 and 150 in found.marks and len(found.marks) <= 300
 
 
@@ -69,7 +69,7 @@ def test_the_better_policy_is_found_and_the_best_is_below(found):
     assert found.difference("uniform", "HSB").low > 0
     assert found.best == pytest.approx(0.1957, abs=1e-4)
     assert all(row.mean > found.best for row in found.table())
-    assert [row.policy for row in found.table()] == list(ENTRANTS)
+    assert [row.policy for row in found.table()] == list(POLICY_SPECS)
 
 
 def test_equal_policies_tie():
@@ -95,8 +95,10 @@ def test_two_jobs_find_the_same(found, worth, monkeypatch):
     spread, started, told = compared.spread, [], []
     monkeypatch.setattr(compared, "WORTH", worth)
     monkeypatch.setattr(compared, "spread", lambda jobs, play, tasks: started.append(tasks) or spread(jobs, play, tasks))
-    both = compare(ENTRANTS, Stationary(), marks=[150], jobs=2, progress=lambda done, total: told.append((done, total)), **SIZE)
-    assert all((both.losses[name] == found.losses[name]).all() for name in ENTRANTS)
+    both = compare(
+        POLICY_SPECS, Stationary(), marks=[150], jobs=2, progress=lambda done, total: told.append((done, total)), **SIZE
+    )
+    assert all((both.losses[name] == found.losses[name]).all() for name in POLICY_SPECS)
     assert told == [(k * 3600, 10_800) for k in (1, 2, 3)]
     assert [len(tasks) for tasks in started] == (
         [1] if worth < 0 else []
@@ -105,7 +107,7 @@ def test_two_jobs_find_the_same(found, worth, monkeypatch):
 
 def test_progress_counts_rounds():
     told = []
-    compare(ENTRANTS, Stationary(), progress=lambda done, total: told.append((done, total)), **SIZE)
+    compare(POLICY_SPECS, Stationary(), progress=lambda done, total: told.append((done, total)), **SIZE)
     assert told[0] == (600, 10_800) and told[-1] == (10_800, 10_800) and len(told) == 18
 
 
@@ -145,7 +147,7 @@ def test_picture(found):
     for log in (True, False):
         ax = found.plot(log=log, styles={"HSB": {"color": "black"}})
         labels = [text.get_text() for text in ax.get_legend().get_texts()]
-        assert labels == [*ENTRANTS, "best policy that knows the model"]
+        assert labels == [*POLICY_SPECS, "best policy that knows the model"]
         assert "synthetic" in ax.get_title() and ax.get_ylabel() and ax.get_xlabel()
         ax.figure.canvas.draw()
         assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1  # beside the curves, not on them

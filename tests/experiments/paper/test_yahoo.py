@@ -224,17 +224,17 @@ def test_fuzz_bytes(tmp_path_factory, raw):
 
 def table(rng, n, r6a):
     arms = [f"{'' if r6a else 'id-'}{k}" for k in (0, 5, 12, 999)]
-    offered = rng.random((n, 4)) < 0.6
+    available = rng.random((n, 4)) < 0.6
     arm = rng.integers(0, 4, n)
-    offered[np.arange(n), arm] = True
+    available[np.arange(n), arm] = True
     contexts = rng.integers(-(10**6), 10**6, (n, 6)) / 10**6 if r6a else (rng.random((n, 136)) < 0.1).astype(float)
     contexts[:, 0] = 1.0
     return Batch.of(
         contexts=contexts,
         arm=arm,
         reward=(rng.random(n) < 0.3).astype(float),
-        propensity=1 / offered.sum(axis=1),
-        available=offered,
+        propensity=1 / available.sum(axis=1),
+        available=available,
         timestamp=np.arange(n),
         arms=arms,
     )

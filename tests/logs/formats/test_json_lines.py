@@ -83,13 +83,13 @@ def test_lines_that_cannot_be_used_are_listed(tmp_path):
         list(hsb.logs.open(tmp_path / "log.jsonl", on_error="raise").by_name())
 
 
-def test_other_names_losses_and_what_was_offered(tmp_path):
+def test_other_names_losses_and_what_was_available(tmp_path):
     events = [
-        {"context": [0.5, t], "action": t % 3, "loss": t % 2, "offered": [0, 1, 2] if t % 2 else [t % 3, (t + 1) % 3]}
+        {"context": [0.5, t], "action": t % 3, "loss": t % 2, "available": [0, 1, 2] if t % 2 else [t % 3, (t + 1) % 3]}
         for t in range(30)
     ]
     path = written(tmp_path / "log.json", events)
-    log = hsb.logs.open(path, arm="action", available="offered", propensity="uniform")
+    log = hsb.logs.open(path, arm="action", available="available", propensity="uniform")
     (batch,) = log
     assert batch.contexts[:3].tolist() == [[0.5, 0.0], [0.5, 1.0], [0.5, 2.0]]
     assert batch.reward.tolist() == [1 - t % 2 for t in range(30)]

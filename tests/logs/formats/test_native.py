@@ -19,9 +19,9 @@ def rows_of(batches):
     found = []
     for batch in batches:
         for i in range(len(batch)):
-            offered = frozenset(batch.arms[k] for k in batch.pools[batch.pool[i]])
+            available = frozenset(batch.arms[k] for k in batch.pools[batch.pool[i]])
             numbers = (batch.reward[i], batch.propensity[i], str(batch.timestamp[i]))
-            found.append((batch.contexts[i].tobytes(), batch.arms[batch.arm[i]], *numbers, offered))
+            found.append((batch.contexts[i].tobytes(), batch.arms[batch.arm[i]], *numbers, available))
     return found
 
 
@@ -34,18 +34,18 @@ def logs(draw):
     batches = []
     for _ in range(draw(st.integers(1, 4))):
         n, m = draw(st.integers(1, 40)), min(6, m + draw(st.integers(0, 1)))
-        offered = rng.random((n, m)) < 0.5
+        available = rng.random((n, m)) < 0.5
         arm = rng.integers(0, m, n)
-        offered[np.arange(n), arm] = True
+        available[np.arange(n), arm] = True
         is_binary = draw(st.booleans())
         batches.append(
             Batch.of(
                 contexts=rng.integers(0, 2, (n, d)) if is_binary else rng.normal(size=(n, d)),
                 arm=arm,
                 reward=rng.random(n),
-                propensity=1 / offered.sum(axis=1) if draw(st.booleans()) else rng.uniform(0.01, 1, n),
+                propensity=1 / available.sum(axis=1) if draw(st.booleans()) else rng.uniform(0.01, 1, n),
                 timestamp=rng.random(n) if draw(st.booleans()) else None,
-                available=offered,
+                available=available,
                 arms=labels[:m],
             )
         )

@@ -21,20 +21,20 @@ NUMERIC = {"context": ["age"], "arm": "shown", "propensity": "p", "reward": "cli
 def table(n, seed=0):
     rng = np.random.default_rng(seed)
     arms = ["a", "b", "c"]
-    offered = rng.random((n, 3)) < 0.5
+    there = rng.random((n, 3)) < 0.5
     shown = rng.integers(0, 3, n)
-    offered[np.arange(n), shown] = True
+    there[np.arange(n), shown] = True
     return {
         "age": rng.random(n).tolist(),
         "colour": rng.choice(["red", "grün", 'o"ne,two'], n).tolist(),
         "shown": [arms[k] for k in shown],
-        "p": (1 / offered.sum(axis=1)).tolist(),
+        "p": (1 / there.sum(axis=1)).tolist(),
         "click": rng.random(n).tolist(),
         "at": [f"2026-11-15T05:{k % 60:02d}:00.5+00:00" for k in range(n)],
-        "offer": [[arm for arm, yes in zip(arms, row, strict=True) if yes] for row in offered],
-        "is_a": offered[:, 0].tolist(),
-        "is_b": offered[:, 1].tolist(),
-        "is_c": offered[:, 2].tolist(),
+        "offer": [[arm for arm, yes in zip(arms, row, strict=True) if yes] for row in there],
+        "is_a": there[:, 0].tolist(),
+        "is_b": there[:, 1].tolist(),
+        "is_c": there[:, 2].tolist(),
         "event": [f"e{k}" for k in range(n)],
     }
 
@@ -75,9 +75,9 @@ def facts(log):
     found = []
     for batch in log:
         for i in range(len(batch)):
-            offered = {batch.arms[k] for k in batch.pools[batch.pool[i]]}
+            there = {batch.arms[k] for k in batch.pools[batch.pool[i]]}
             row = (batch.contexts[i].tolist(), batch.arms[batch.arm[i]], batch.propensity[i], batch.reward[i])
-            found.append((*row, batch.timestamp[i], offered))
+            found.append((*row, batch.timestamp[i], there))
     return found
 
 
@@ -90,11 +90,11 @@ def test_every_source_gives_the_same_rows(tmp_path, available):
         got = facts(log)
         assert len(got) == 100, name
         assert len(log.problems) == 0
-        for i, (context, arm, p, reward, at, offered) in enumerate(got):
+        for i, (context, arm, p, reward, at, there) in enumerate(got):
             assert context == [columns["age"][i], code(columns["colour"][i])], name
             assert (arm, p, reward) == (columns["shown"][i], columns["p"][i], columns["click"][i]), name
             assert at == 1794718800.5 + 60 * (i % 60), name
-            assert offered == (set("abc") if available is None else set(columns["offer"][i])), name
+            assert there == (set("abc") if available is None else set(columns["offer"][i])), name
         assert all(len(batch) <= 30 for batch in log)
         assert log.head(50).count() == 50
         assert facts(log) == got  # once more
@@ -279,8 +279,8 @@ def test_fuzz_rows_are_used_or_reported(tmp_path_factory, data):
     path.write_bytes(("age,shown,p,click\n0.25,a,0.5,1\n" + "\n".join(rows)).encode())
     log = hsb.logs.open(path, **NUMERIC, rows=5)
     got = facts(log)
-    for context, arm, p, reward, _, offered in got:
-        assert np.isfinite(context).all() and arm in offered and 0 < p <= 1 and np.isfinite(reward)
+    for context, arm, p, reward, _, there in got:
+        assert np.isfinite(context).all() and arm in there and 0 < p <= 1 and np.isfinite(reward)
     simple = [line.split(",") for line in rows if '"' not in line and "\r" not in line and "\n" not in line and line]
     if len(simple) == len([line for line in rows if line]):
         good = [row for row in simple if len(row) == 4 and row[1] and _is(row[0]) and _is(row[2]) and _is(row[3])]

@@ -32,16 +32,16 @@ def dsjson(tmp_path, events, **options):
 def batch(n=300, seed=0, arms=("a", "b", "c")):
     rng = np.random.default_rng(seed)
     m = len(arms)
-    offered = rng.random((n, m)) < 0.6
+    available = rng.random((n, m)) < 0.6
     arm = rng.integers(0, m, n)
-    offered[np.arange(n), arm] = True
-    offered[np.arange(n), (arm + 1) % m] = True
+    available[np.arange(n), arm] = True
+    available[np.arange(n), (arm + 1) % m] = True
     return Batch.of(
         contexts=rng.normal(size=(n, 2)).round(3),
         arm=arm,
         reward=rng.random(n),
         propensity=rng.uniform(0.1, 1.0, n),
-        available=offered,
+        available=available,
         timestamp=1.7e9 + np.arange(n) + 0.25,
         arms=arms,
     )
@@ -241,9 +241,9 @@ def test_fuzz_vw(pieces):
     for line in ("".join(pieces), " ".join(pieces)):
         found = parse(line)
         if not isinstance(found, str):
-            action, cost, chance, offered, features = found
-            assert action % 10 == 2 and cost == chance == 0.5  # "1" before it makes it 12
-            assert not offered or (2 in offered and len(set(offered)) == len(offered))
+            action, cost, probability, available, features = found
+            assert action % 10 == 2 and cost == probability == 0.5  # "1" before it makes it 12
+            assert not available or (2 in available and len(set(available)) == len(available))
             assert all(np.isfinite(value) for value in features.values())
 
 

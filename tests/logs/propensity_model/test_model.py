@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
-from naive.loggers import calibration, chances, slope
+from naive.loggers import calibration, probabilities, slope
 from support.propensity_cases import ARMS, NAMED, softmax_log
 
 import hsb
@@ -13,7 +13,7 @@ import hsb.evaluate
 import hsb.logs
 from hsb.logs.propensity_model.fit import calibrated
 from hsb.logs.propensity_model.model import FOLDS, MOST_ROWS, ColumnTerms, RowSample
-from hsb.logs.propensity_model.softmax import OF_CONSTANT, fitted, probabilities
+from hsb.logs.propensity_model.softmax import OF_CONSTANT, fitted, softmax
 
 COLUMNS = ("contexts", "arm", "reward", "propensity", "timestamp", "pool")
 
@@ -283,14 +283,14 @@ def test_the_regression_is_what_it_says(monkeypatch):
     monkeypatch.setattr("hsb.logs.propensity_model.softmax.CLOSE", 1e-12)
     rng = np.random.default_rng(6)
     X = np.column_stack([np.ones(40), rng.normal(0.0, 1.0, (40, 2))])
-    y, offered = rng.integers(0, 3, 40), rng.random((40, 3)) < 0.7
-    offered[np.arange(40), y] = True
+    y, available = rng.integers(0, 3, 40), rng.random((40, 3)) < 0.7
+    available[np.arange(40), y] = True
     for penalty in (0.5, 8.0):
-        W = fitted(X, y, offered, np.zeros((3, 3)), penalty)
-        assert np.abs(slope(X, y, offered, W, penalty, OF_CONSTANT)).max() < 1e-4
-        assert np.abs(slope(X, y, offered, np.zeros((3, 3)), penalty, OF_CONSTANT)).max() > 1.0
-        right = [chances(x, W, on) for x, on in zip(X, offered, strict=True)]
-        assert np.allclose(probabilities(X @ W, offered), right, rtol=1e-12)
+        W = fitted(X, y, available, np.zeros((3, 3)), penalty)
+        assert np.abs(slope(X, y, available, W, penalty, OF_CONSTANT)).max() < 1e-4
+        assert np.abs(slope(X, y, available, np.zeros((3, 3)), penalty, OF_CONSTANT)).max() > 1.0
+        right = [probabilities(x, W, on) for x, on in zip(X, available, strict=True)]
+        assert np.allclose(softmax(X @ W, available), right, rtol=1e-12)
     predicted = rng.random(1003)
     shown = (rng.random(1003) < predicted).astype(float)
     assert calibrated(predicted, shown)[1] == pytest.approx(calibration(predicted.tolist(), shown.tolist()), rel=1e-9)
@@ -315,11 +315,11 @@ def test_a_sample_of_many_rows_has_all_parts_of_the_log(monkeypatch):
     sample = RowSample()
     for batch in opened(table, "p", rows=512):
         sample.add(batch)
-    number, contexts, arm, offered = sample.columns(3, all_offered=True)
+    number, contexts, arm, available = sample.columns(3, all_available=True)
     assert sample.rows == 5000 and 300 < len(number) <= 1000 < MOST_ROWS
     assert contexts[:, 0].tolist() == table["x"][number].tolist()
     assert np.bincount(number * 5 // 5000).min() > 50 and np.bincount(number % FOLDS).min() > 50
-    assert offered.all() and len(arm) == len(number)
+    assert available.all() and len(arm) == len(number)
     fit = opened(table, "estimate", rows=512).logger
     assert fit.rows == len(number) and fit.gain > 0.02
 

@@ -45,11 +45,11 @@ class Service:
         return self.served.decide(f"d{self.made}", context, None, baseline, True, 0)
 
     def learn(self, decision, reward):
-        self.add(RowKind.LESSON, None, decision, float(reward))
+        self.add(RowKind.UPDATE, None, decision, float(reward))
 
 
 def asymptotic(w, r):
-    """What the page showed before: the spread of w r - r and a normal mixture, narrowest at 500 lessons; (low, high)."""
+    """What the page showed before: the spread of w r - r and a normal mixture, narrowest at 500 updates; (low, high)."""
     n, terms = len(w), w * r - r
     q = (-2.0 * math.log(0.05) + math.log(-2.0 * math.log(0.05)) + 1.0) / 500.0
     half = terms.std() * math.sqrt(2.0 * (n * q + 1.0) / (n * n * q) * math.log(math.sqrt(n * q + 1.0) / 0.05))
@@ -61,7 +61,7 @@ def mean_rewards(x, late):
     return np.array([0.7, 0.8]) if late else np.array([0.8, 0.3]) if x < 0.5 else np.array([0.3, 0.8])
 
 
-def wrong_runs(runs, lessons, every, *, changes=True):
+def wrong_runs(runs, updates, every, *, changes=True):
     """How many (run, candidate) pairs there were, in how many each interval was ever wrong, and in how many the new one decided in the end."""
     pairs = bets_wrong = asymptotic_wrong = decided = 0
     for seed in range(runs):
@@ -70,9 +70,9 @@ def wrong_runs(runs, lessons, every, *, changes=True):
         weights, rewards = {name: [] for name in learners}, []
         gaps = dict.fromkeys(learners, 0.0)
         wrong, wrong_before = set(), set()
-        for t in range(1, lessons + 1):
+        for t in range(1, updates + 1):
             x = rng.random()
-            means, row = mean_rewards(x, changes and t > lessons // 2), service.decide({"x": x})
+            means, row = mean_rewards(x, changes and t > updates // 2), service.decide({"x": x})
             reward, live = float(rng.random() < means[row.arm]), service.served.live.policy.probabilities({"x": x})
             rewards.append(reward)
             for name, learner in learners.items():
@@ -84,7 +84,7 @@ def wrong_runs(runs, lessons, every, *, changes=True):
                 continue
             for name, learner in learners.items():
                 band, r, w = difference(learner.bets, UNIT), np.array(rewards), np.array(weights[name])
-                assert learner.bets.lessons == t and band.value == pytest.approx((w * r - r).mean())
+                assert learner.bets.updates == t and band.value == pytest.approx((w * r - r).mean())
                 if not band.low <= gaps[name] / t <= band.high:
                     wrong.add(name)
                 low, high = asymptotic(w, r) if t >= 100 else (-1.0, 1.0)
@@ -102,7 +102,7 @@ def wrong_runs(runs, lessons, every, *, changes=True):
 
 
 def test_the_interval_is_hardly_ever_wrong():
-    """The default plays as shipped, without a floor; arm a gets better half way and nobody says so; a look every ten lessons.
+    """The default plays as shipped, without a floor; arm a gets better half way and nobody says so; a look every ten updates.
 
     5 % are promised. Were it 5 %, more than 3 of 15 pairs would be wrong with a probability of 0.006. The negative control: the asymptotic
     interval on w r - r is wrong at some look in most pairs. (By hand, 40 runs of 1,500, a look every five:
@@ -112,10 +112,10 @@ def test_the_interval_is_hardly_ever_wrong():
     assert pairs == 15 and wrong <= 3 and wrong_before > 7
 
 
-def played(service, lessons, seed=0, contexts=True):
-    """Lessons of a world in which b is better above .5; what there is to know of each."""
+def played(service, updates, seed=0, contexts=True):
+    """Updates of a world in which b is better above .5; what there is to know of each."""
     rng, told = np.random.default_rng(seed), []
-    for _ in range(lessons):
+    for _ in range(updates):
         x = rng.random() if contexts else 0.7
         row = service.decide({"x": x})
         reward = float(rng.random() < mean_rewards(x, False)[row.arm])
@@ -167,16 +167,16 @@ def test_in_the_shadow_nothing_can_be_told():
 
 
 def test_only_decisions_count_that_were_made_since_it_was_added():
-    """Lessons before may be why it was chosen: it learns from them and is not compared on them, nor on decisions that were under way."""
+    """Updates before may be why it was chosen: it learns from them and is not compared on them, nor on decisions that were under way."""
     service = Service(5)
     played(service, 20)
     before = service.decide({"x": 0.1})
     late = service.candidate("late", CANDIDATES["exp3"])
-    assert late.at == service.served.version and late.policy.rounds == 20 and late.tallies[0] == 20 and late.bets.lessons == 0
+    assert late.at == service.served.version and late.policy.rounds == 20 and late.tallies[0] == 20 and late.bets.updates == 0
     service.learn(before, 1.0)
-    assert late.bets.lessons == 0
+    assert late.bets.updates == 0
     played(service, 7)
-    assert late.bets.lessons == 7 and late.tallies[0] == 28
+    assert late.bets.updates == 7 and late.tallies[0] == 28
 
 
 def test_a_promotion_begins_the_comparison_anew():
@@ -188,9 +188,9 @@ def test_a_promotion_begins_the_comparison_anew():
     service.add(RowKind.PROMOTE, {"name": "new"})
     (back,) = [each for name, each in service.served.candidates.items() if name.startswith("before-")]
     service.learn(old, 1.0)
-    assert (other.bets.lessons, back.bets.lessons, other.tallies[0]) == (0, 0, 11)
+    assert (other.bets.updates, back.bets.updates, other.tallies[0]) == (0, 0, 11)
     played(service, 5)
-    assert other.bets.lessons == back.bets.lessons == 5 and other.bets.since == back.bets.since == 14
+    assert other.bets.updates == back.bets.updates == 5 and other.bets.since == back.bets.since == 14
 
 
 def test_the_slices_in_which_a_candidate_reads_make_no_difference():
@@ -209,7 +209,7 @@ def test_the_slices_in_which_a_candidate_reads_make_no_difference():
     assert again.candidates["late"].at < again.version  # it reads all at once, now
     again.catch_up(service.rows)
     assert again.candidates["late"].bets.plain() == candidate.bets.plain()
-    assert candidate.bets.lessons == 9 and candidate.bets.reward != sum(row.reward or 0.0 for row, _ in service.rows[-9:])
+    assert candidate.bets.updates == 9 and candidate.bets.reward != sum(row.reward or 0.0 for row, _ in service.rows[-9:])
 
 
 def snapshot(service, *, forget=()):
@@ -243,12 +243,12 @@ def test_a_snapshot_of_an_earlier_version_begins_the_bets_anew():
         PolicyRow(1, "home", (9).to_bytes(16, "big"), 1, 0), list(snapshot(service, forget=("bets", "floors")))
     )
     again = service.served.candidates["new"]
-    assert again.bets.lessons == 0 and again.tallies[0] == 30
+    assert again.bets.updates == 0 and again.tallies[0] == 30
     service.learn(under_way, 1.0)
-    assert again.bets.lessons == 1  # made by the snapshot's version, whose floor is known
+    assert again.bets.updates == 1  # made by the snapshot's version, whose floor is known
     service.served.floors.since[0] += 1
     service.learn(service.decide({"x": 0.2})._replace(version=3), 1.0)
-    assert again.bets.lessons == 1  # and of this decision nobody knows it
+    assert again.bets.updates == 1  # and of this decision nobody knows it
 
 
 def test_what_cannot_be_compared_says_why():
@@ -296,7 +296,7 @@ def test_products_neither_overflow_nor_vanish():
         CandidateBets.of(bets.plain() | {"bases": [[0.5]]})
 
 
-if __name__ == "__main__":  # runs, lessons, lessons between looks
+if __name__ == "__main__":  # runs, updates, updates between looks
     import sys
 
     for changing in (False, True):

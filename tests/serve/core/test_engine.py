@@ -52,10 +52,10 @@ def test_rewards_at_the_deadline(at):
     assert at.says(Reward(0, "nobody", 1.0)) == "unknown"
     assert at.says(Reward(0, "one", 7.0, "big")) == "refused"
     at.later(59 * SECOND)
-    assert at.home.lessons == 0
+    assert at.home.updates == 0
     at.later(2 * SECOND)
-    lessons = {row.decision: (row.reward, row.defaulted) for row, _ in at.store.stream(1) if row.kind == 1}
-    assert lessons == {"one": (1.0, False), "two": (0.0, True), "three": (0.0, True)}
+    updates = {row.decision: (row.reward, row.defaulted) for row, _ in at.store.stream(1) if row.kind == 1}
+    assert updates == {"one": (1.0, False), "two": (0.0, True), "three": (0.0, True)}
     assert at.says(Reward(0, "two", 1.0)) == "late"
     assert at.says(Reward(0, "two", 1.0)) == "late"
     assert at.says(Reward(0, "one", 0.5)) == "duplicate"
@@ -69,7 +69,7 @@ def test_rewards_on_arrival_and_none(at):
     assert at.says(Reward(0, "one", True)) == "learned"
     assert at.says(Reward(0, "one", True, "2")) == "late"
     at.later(61 * SECOND)
-    assert at.home.lessons == 1 and at.core.counts["expired"] == 1
+    assert at.home.updates == 1 and at.core.counts["expired"] == 1
     assert at.says(Reward(0, "two", 1.0)) == "late"
 
 
@@ -148,7 +148,7 @@ def test_arms_come_and_go(at):
     assert at.says(RemoveArm(0, "home", "a")) == "done"
     assert at.says(Decide(0, "home", "x", None, ["a"])) == "refused"
     at.ask_all([Reward(k, f"d{k}", 1.0) for k in range(20)])  # some of them played what is gone
-    assert at.home.live.passed_over == 0 and at.home.live.policy.rounds == 20
+    assert at.home.live.not_learned == 0 and at.home.live.policy.rounds == 20
     at.ask_all([Decide(k, "home", f"e{k}", None) for k in range(40)])
     assert {tuple(places_of(row.available)) for row in at.store.decisions(1)} == {(0, 1, 2), (1, 2, 3)}
     assert at.says(RemoveArm(0, "home", "b")) == at.says(RemoveArm(0, "home", "c")) == "done"
@@ -160,19 +160,19 @@ def test_a_clock_that_jumps_closes_nothing(at):
     at.says(Decide(0, "home", "one", None))
     at.wall += 24 * HOUR
     at.later(SECOND)
-    assert at.core.clock.held and at.home.lessons == 0
+    assert at.core.clock.held and at.home.updates == 0
     at.says(Decide(0, "home", "two", None))
     assert at.says(Reward(0, "one", 1.0)) == "accepted"
     at.wall -= 24 * HOUR
     at.later(HOUR)
-    assert not at.core.clock.held and at.home.lessons == 2
+    assert not at.core.clock.held and at.home.updates == 2
     at.says(Decide(0, "home", "three", None))
     at.wall += 24 * HOUR
     at.later(SECOND)
-    assert at.home.lessons == 2
+    assert at.home.updates == 2
     assert at.says(ConfirmClock(0)) == "done"
     at.later(SECOND)
-    assert at.home.lessons == 3
+    assert at.home.updates == 3
 
 
 def test_what_is_refused_changes_nothing(at):
@@ -251,7 +251,7 @@ def test_changes_come_one_after_the_other(at):
     several = [RemoveArm(1, "home", "a"), RemoveArm(2, "home", "b"), RemoveArm(3, "home", "c"), AddArm(4, "home", "a")]
     answers = {each.request: each.status for each in at.ask_all(several)}
     assert answers == {1: "done", 2: "done", 3: "refused", 4: "created"}
-    assert at.home.offered == ["a", "c"]
+    assert at.home.available == ["a", "c"]
 
 
 def test_too_many_wait(tmp_path):
@@ -279,13 +279,13 @@ def test_a_decision_waits_for_two_commits(orders, commits, tmp_path):
     at.close()
 
 
-def test_lessons_that_cannot_be_learned_are_passed_over(at):
+def test_updates_that_cannot_be_learned_are_passed_over(at):
     """Both were fine when nothing was known; then one makes contexts rows, and the other is a dict."""
     make(at, policy={"kind": "HSB"})
     at.says(Decide(0, "home", "row", [1, 2]))
     at.says(Decide(0, "home", "dict", {"x": 1}))
-    assert (at.says(Reward(0, "row", 1.0)), at.says(Reward(0, "dict", 1.0))) == ("learned", "passed_over")
-    assert at.home.live.policy.rounds == 1 and at.home.live.passed_over == 1 and at.home.lessons == 2
+    assert (at.says(Reward(0, "row", 1.0)), at.says(Reward(0, "dict", 1.0))) == ("learned", "not_learned")
+    assert at.home.live.policy.rounds == 1 and at.home.live.not_learned == 1 and at.home.updates == 2
 
 
 def test_specs():
@@ -308,12 +308,12 @@ def test_a_context_that_holds_itself(at):
 
 
 def test_what_was_folded_at_the_start_is_kept_soon(tmp_path):
-    at = At(tmp_path / "hsb.db", limits=CoreLimits(lessons=30))
+    at = At(tmp_path / "hsb.db", limits=CoreLimits(updates=30))
     make(at)
     at.ask_all([Decide(k, "home", f"d{k}", None) for k in range(40)])
     at.ask_all([Reward(k, f"d{k}", 1.0) for k in range(20)])
     at.close()
-    again = At(tmp_path / "hsb.db", limits=CoreLimits(lessons=30))
+    again = At(tmp_path / "hsb.db", limits=CoreLimits(updates=30))
     assert not list(again.store.snapshots(1))
     again.ask_all([Reward(k, f"d{k}", 1.0) for k in range(20, 35)])
     again.later(SECOND)

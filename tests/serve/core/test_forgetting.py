@@ -82,7 +82,7 @@ def test_where_places_are_shared_names_lead_to_the_same_ones(tmp_path):
     assert rename_texts(policy, lambda text, tries: f"{text} {tries}" if text in ("u3", "t4", "u17") else None)
     assert not rename_texts(policy, lambda text, tries: None)
     mine, theirs = policy.learner.reader, twin.learner.reader
-    assert theirs.layout.crowded and (mine.place_slots == theirs.place_slots).all()
+    assert theirs.layout.crowded and (mine.place_inputs == theirs.place_inputs).all()
     assert (mine.layout.where == theirs.layout.where).all() and mine.place_names != theirs.place_names
     for k in range(60):
         asked = {"user": f"u{20 + k % 20}", "tags": ["t1"]}

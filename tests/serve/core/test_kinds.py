@@ -54,13 +54,13 @@ def read_all(one, url):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_that_is_offered_works(one, kind):
-    """It reads all lessons, values and learns them, and, if it may play, decides after its promotion; then what played before plays again."""
+def test_every_kind_that_is_available_works(one, kind):
+    """It reads all updates, values and learns them, and, if it may play, decides after its promotion; then what played before plays again."""
     url = "/v1/policies/shop/candidates"
     made = one.post(url, {"name": kind, "policy": {"kind": kind}})
     assert made.status == 201, made
     found = read_all(one, f"{url}/{kind}")
-    assert found["passed_over"] == 0 and found["lessons_valued"] >= 400
+    assert found["not_learned"] == 0 and found["updates_valued"] >= 400
     if kind == "CsbFtpl":  # it only estimates its propensities, and there is a floor
         assert one.post(f"{url}/{kind}/promote").status == 422
     else:
@@ -154,7 +154,7 @@ def form(**fields):
     return urlencode(fields)
 
 
-def test_before_there_are_lessons(one):
+def test_before_there_are_updates(one):
     """Nothing is known of contexts: a policy of numbers waits, or says itself what they are."""
     one.post("/v1/policies", {"name": "empty", "arms": ["a", "b"], "floor": 0})
     url = "/v1/policies/empty/candidates"
@@ -166,7 +166,7 @@ def test_before_there_are_lessons(one):
     assert said.status == 422 and "cannot take what this policy is asked" in said.json["detail"]
     assert one.post("/v1/decisions/named/reward", {"reward": 1}).status == 200
     said = one.post(f"{url}/l/promote")
-    assert said.status == 422 and "none of 1 lessons" in said.json["detail"]
+    assert said.status == 422 and "none of 1 updates" in said.json["detail"]
     assert one.post("/p/empty/candidates", raw=form(do="promote", name="l"), headers=FORM).status == 422
     assert one.post("/v1/policies/empty/decisions", {"context": {"x": 1.5}}).status == 201
 
@@ -181,7 +181,7 @@ def test_numbers_need_no_encoding(one):
     url = "/v1/policies/rows/candidates"
     assert one.post(url, {"name": "same", "policy": {"kind": "LinUCB", "features": 2, "alpha": 0.1}}).status == 201
     assert one.post(url, {"name": "wrong", "policy": {"kind": "LinUCB", "features": 3}}).status == 422
-    assert read_all(one, f"{url}/same")["passed_over"] == 0
+    assert read_all(one, f"{url}/same")["not_learned"] == 0
     assert one.post(url + "/same/promote").status == 200
 
 
@@ -197,8 +197,8 @@ def test_a_file_that_cannot_take_these_contexts_is_refused(one, tmp_path):
 
 def test_forms_offer_what_works(one):
     """Kinds that would be refused are not in the lists; what only estimates its propensities cannot play above a floor."""
-    for section, offered in (("candidates", set(KINDS) - {"CsbFtpl"}), ("what-if", set(KINDS))):
-        assert set(one.get(f"/p/shop/{section}.json").json["kinds"]) == offered
+    for section, available in (("candidates", set(KINDS) - {"CsbFtpl"}), ("what-if", set(KINDS))):
+        assert set(one.get(f"/p/shop/{section}.json").json["kinds"]) == available
 
 
 @pytest.mark.parametrize("kind", KINDS)

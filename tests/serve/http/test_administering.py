@@ -113,7 +113,7 @@ def test_purge(one, name):
         assert counted(one, table, f"policy = {id}") == 0, table
     assert counted(one, "reward", f"decision LIKE '{name}-%'") == counted(one, "once", "name = 'p1'") == 0
     assert one.service.core.policies[name].id > id  # numbers are not used again
-    assert [each["what"] for each in one.get(f"/v1/deeds?policy={name}").json["deeds"]] == ["Create", "Purge"]
+    assert [each["what"] for each in one.get(f"/v1/audit entries?policy={name}").json["audit_entries"]] == ["Create", "Purge"]
     assert one.post(f"/v1/policies/{name}/decisions", {"id": f"{name}-1"}).status == 201
     with sqlite3.connect(one.service.path) as file:
         file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -131,7 +131,7 @@ def test_who_did_it_is_written_before_the_answer(one, name, monkeypatch, capsys)
 
     monkeypatch.setattr(one.service.writer.store, "beside", slow)
     assert one.ask("PATCH", f"/v1/policies/{name}", {"floor": 0.1}).status == 200
-    assert counted(one, "deed", f"policy = '{name}' AND what = 'Change'") == 1
+    assert counted(one, "audit_entry", f"policy = '{name}' AND what = 'Change'") == 1
 
     def full(work):
         raise Full("database or disk is full")
@@ -200,7 +200,7 @@ def test_forget_a_person(one, name):
     report = check(SqliteReader(one.service.path))
     assert report.sound and report.forgotten == 21 and report.not_replayable > 0 and "forgotten" in str(report)
     assert report.digests[name] == one.get(f"{url}?digest=true").json["digests"][""]
-    assert "Plugh" not in json.dumps(one.get("/v1/deeds").json)
+    assert "Plugh" not in json.dumps(one.get("/v1/audit_entries").json)
 
 
 # -- headers ------------------------------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def test_lists_lead_on(one, name):
         one.ask("PATCH", f"/v1/policies/{name}", {"floor": k / 10})
     for path, what, whole in (
         (f"/v1/policies/{name}/decisions?limit=2&newest=true", "decisions", 5),
-        (f"/v1/deeds?limit=2&policy={name}", "deeds", 6),
+        (f"/v1/audit entries?limit=2&policy={name}", "audit_entries", 6),
     ):
         rows = []
         while path is not None:
@@ -285,7 +285,7 @@ def test_rates_are_said(one, name):
 
 
 def test_a_snapshot_is_of_the_version_that_it_names(one, name):
-    """It is packed beside the loop, while lessons go on."""
+    """It is packed beside the loop, while updates go on."""
     ids = [one.post(f"/v1/policies/{name}/decisions", {"context": k}).json["id"] for k in range(40)]
     some = []
     worker = threading.Thread(target=lambda: some.extend(one.post(f"/v1/policies/{name}/snapshots") for _ in range(3)))

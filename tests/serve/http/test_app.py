@@ -44,7 +44,7 @@ def test_accepted_until_the_deadline(one):
     first, second = decide(one, "waits"), decide(one, "waits")
     assert one.post(f"/v1/decisions/{first['id']}/reward", {"reward": True}).status == 202
     until = time.monotonic() + 10
-    while one.get("/v1/policies/waits").json["lessons"] < 2:
+    while one.get("/v1/policies/waits").json["updates"] < 2:
         assert time.monotonic() < until
         time.sleep(0.02)
     assert one.post(f"/v1/decisions/{second['id']}/reward", {"reward": 1}).status == 410
@@ -132,7 +132,7 @@ def test_what_can_be_read(one, name):
     assert one.get(f"{p}/certificate").json["certificate"]["rounds"] == 6
     assert "Exp3 has no rules" in one.get(f"{p}/rules").json["detail"]
     (bucket,) = one.get(f"{p}/stats?bucket=1d").json["buckets"][-1:]
-    assert bucket["decisions"] == bucket["lessons"] == 6 and bucket["reward"] == 3
+    assert bucket["decisions"] == bucket["updates"] == 6 and bucket["reward"] == 3
 
 
 def test_rules(one):
@@ -185,9 +185,9 @@ def test_candidates(one, name):
         decided = decide(one, name)
         one.post(f"/v1/decisions/{decided['id']}/reward", {"reward": k % 2})
     found = one.get(f"{p}/candidates/slow").json
-    assert found["lessons_valued"] == 3 and found["played_value"] == pytest.approx(1 / 3)
+    assert found["updates_valued"] == 3 and found["played_value"] == pytest.approx(1 / 3)
     about = found["difference"]
-    assert (about["lessons"], about["since"], about["error"], about["why_not"]) == (3, 2, 0.05, "")
+    assert (about["updates"], about["since"], about["error"], about["why_not"]) == (3, 2, 0.05, "")
     assert -1.0 <= about["low"] < about["value"] < about["high"] <= 1.0
     assert one.post(f"{p}/candidates/slow/promote").status == 200
     (before,) = one.get(f"{p}/candidates").json["candidates"]
@@ -208,7 +208,7 @@ def test_evaluations(one, name):
         assert time.monotonic() < until
         time.sleep(0.1)
     assert found["status"] == "done", found
-    assert found["result"]["lessons"] == 20 and found["result"]["candidates"]["a"]["value"] > 0.5
+    assert found["result"]["updates"] == 20 and found["result"]["candidates"]["a"]["value"] > 0.5
     assert one.get(f"{p}/evaluations").json["evaluations"][0]["id"] == found["id"]
     assert one.ask("DELETE", asked.headers["location"]).status == 204 and one.get(asked.headers["location"]).status == 404
     wrong = one.post(f"{p}/evaluations", {"candidates": {"x": {"arm": "z"}}})
@@ -221,14 +221,14 @@ def test_an_evaluation_can_be_stopped(one, name):
     assert one.get(asked.headers["location"]).json["status"] == "cancelled"
 
 
-def test_health_limits_metrics_deeds_clock(one, name):
+def test_health_limits_metrics_audit_entries_clock(one, name):
     assert one.get("/healthz", key=None).json["status"] == "ok" and one.get("/readyz", key=None).json["status"] == "ready"
     assert one.get("/v1/limits").json["waiting"] == 4096
     decide(one, name)
     text = one.get("/metrics").raw.decode()
     assert f'hsb_policy_version{{policy="{name}"}} 1.0' in text and "hsb_commit_seconds_count" in text
-    deeds = one.get(f"/v1/deeds?policy={name}").json["deeds"]
-    assert deeds[0]["what"] == "Create" and deeds[0]["who"] == "first"
+    audit_entries = one.get(f"/v1/audit entries?policy={name}").json["audit_entries"]
+    assert audit_entries[0]["what"] == "Create" and audit_entries[0]["who"] == "first"
     assert one.post("/v1/clock/confirm").json == {"held": False}
 
 

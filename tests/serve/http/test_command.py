@@ -76,7 +76,7 @@ def test_the_demo_goes_on_with_an_arm_that_was_added(monkeypatch):
 def test_the_demo_is_busy(tmp_path):
     service = Process(tmp_path / "demo.db", "--demo")
     status, found = service.ask("GET", "/v1/policies/demo-shop")
-    assert status == 200 and found["synthetic"] and found["lessons"] >= 3000
+    assert status == 200 and found["synthetic"] and found["updates"] >= 3000
     days = service.ask("GET", "/v1/policies/demo-shop/stats?bucket=1d")[1]["buckets"]
     assert 7 <= len(days) <= 9
     until, before = time.monotonic() + 20, found["pending"]

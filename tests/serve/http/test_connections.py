@@ -223,11 +223,11 @@ def test_ended_keys_leave_no_sessions(one):
 
 
 def test_who_did_what_is_for_admins(one):
-    """As /v1/deeds: a key that may read sees the rows of the stream, not who asked for them."""
+    """As /v1/audit_entries: a key that may read sees the rows of the stream, not who asked for them."""
     made = one.post("/v1/keys", {"name": "looker", "scopes": ["read"]}).json["key"]
-    assert one.get("/v1/deeds", key=made).status == 403
+    assert one.get("/v1/audit_entries", key=made).status == 403
     seen, all_of_it = (one.get("/p/home/audit.json", key=key).json for key in (made, one.key))
-    assert seen["deeds"] is None and all_of_it["deeds"] and seen["actions"] == all_of_it["actions"]
+    assert seen["audit_entries"] is None and all_of_it["audit_entries"] and seen["actions"] == all_of_it["actions"]
     assert b"Who did what" not in one.get("/p/home/audit", key=made).raw
 
 

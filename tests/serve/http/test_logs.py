@@ -11,7 +11,7 @@ def said(capsys):
 
 def test_a_full_disk_fills_no_log(monkeypatch, capsys):
     now = [0.0]
-    monkeypatch.setattr(logs, "_troubles", logs.Repetition(lambda: now[0]))
+    monkeypatch.setattr(logs, "_rejections", logs.Repetition(lambda: now[0]))
     for k in range(500):
         now[0] = 0.01 * k
         logs.log("commit failed", level="error", why="full", detail="database or disk is full")
@@ -21,7 +21,7 @@ def test_a_full_disk_fills_no_log(monkeypatch, capsys):
     assert [line.get("left_out") for line in lines] == [None, 99, 99, 99, 99, None]
 
 
-def test_what_is_no_trouble_is_always_said(capsys):
+def test_what_is_no_rejection_is_always_said(capsys):
     for _ in range(3):
         logs.log("request", path="/v1/limits")
     assert len(said(capsys)) == 3

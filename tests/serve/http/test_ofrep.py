@@ -71,7 +71,7 @@ def flag(one, name, context, status=200, **more):
 
 
 def test_the_same_person_gets_the_same_arm(one):
-    """Within the window, whatever else the context says; it is one decision, with one lesson. Without a key, each evaluation is a new one."""
+    """Within the window, whatever else the context says; it is one decision, with one update. Without a key, each evaluation is a new one."""
     one.make("sticky", floor=1.0)
     for k in range(12):
         first = flag(one, "sticky", {"targetingKey": f"person {k}", "age": 30})
@@ -137,7 +137,7 @@ def test_values_of_arms(one, values, type, others):
     assert len(one.get(f"/v1/policies/{name}/decisions").json["decisions"]) == before == 8
 
 
-def test_arms_without_a_value_are_not_offered(one):
+def test_arms_without_a_value_are_not_available(one):
     one.make("some", floor=1.0, flag={"values": {"a": True, "b": False}})
     assert {flag(one, "some", {"targetingKey": f"s{k}"})["value"] for k in range(20)} == {True, False}
     assert one.ask("PUT", "/v1/policies/some/arms/d").status == 201

@@ -12,7 +12,7 @@ from hsb.serve.http.app import endpoints
 from hsb.serve.http.openapi import document, plain
 
 P = "/v1/policies/home"
-LESSONS = 30
+UPDATES = 30
 
 
 def typed():
@@ -85,7 +85,7 @@ def test_every_answer_is_as_described(one):
     ask = Asked(one)
     made = ask("POST", "/v1/policies", {"name": "home", "arms": ["a", "b"], "flag": {"values": {"a": True, "b": False}}})
     assert made.status == 201, made
-    for k in range(LESSONS):
+    for k in range(UPDATES):
         ask("POST", f"{P}/decisions?receipt=true", {"id": f"d{k}", "context": {"x": k % 5}})
         ask("POST", f"/v1/decisions/d{k}/reward", {"reward": k % 2})
     ask("POST", "/v1/rewards", raw=json.dumps(EVENT), headers={"Content-Type": "application/cloudevents+json"})
@@ -123,7 +123,7 @@ def test_every_answer_is_as_described(one):
         ("GET", f"{P}/problems", None),
         ("POST", "/v1/keys", {"name": "k", "scopes": ["read"]}),
         ("GET", "/v1/keys", None),
-        ("GET", "/v1/deeds", None),
+        ("GET", "/v1/audit_entries", None),
         ("GET", "/healthz", None),
         ("GET", "/readyz", None),
         ("POST", "/v1/clock/confirm", None),

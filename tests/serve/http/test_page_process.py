@@ -13,7 +13,7 @@ from hsb.serve.http.keys import fresh
 from hsb.serve.local import Local
 from hsb.serve.page import working
 
-LESSONS = 24_000
+UPDATES = 24_000
 
 
 def test_a_process_that_hangs_holds_up_nothing_but_looks(tmp_path):
@@ -36,7 +36,7 @@ def test_a_process_that_hangs_holds_up_nothing_but_looks(tmp_path):
         until = time.monotonic() + 60
         while (found := one.get("/p/home/overview.json")).status != 200:
             assert found.status == 503 and time.monotonic() < until
-        assert found.json["lessons"] == 2 and one.service.figures.process.pid != number
+        assert found.json["updates"] == 2 and one.service.figures.process.pid != number
 
 
 def test_a_fault_of_a_view_is_500_and_the_next_look_is_answered(tmp_path, capfd):
@@ -54,7 +54,7 @@ def journal(tmp_path):
     path = tmp_path / "hsb.db"
     local = Local(path)
     local.ask(Create(0, {"name": "home", "arms": ["a", "b"], "policy": {"kind": "Exp3"}, "floor": 0.1}, b"s" * 32))
-    for k in range(0, LESSONS, 1000):
+    for k in range(0, UPDATES, 1000):
         names = [f"d{k + j}" for j in range(1000)]
         local.ask_all([Decide(name, "home", name, 0.5) for name in names])
         local.ask_all([Reward(name, name, float(int(name[1:]) % 7 == 0)) for name in names])
@@ -64,7 +64,7 @@ def journal(tmp_path):
 
 def test_a_restarted_service_goes_on_with_what_was_read(journal):
     """After a restart looks get ahead, and the one after that has nothing left to read."""
-    assert LESSONS > working.WORTH
+    assert UPDATES > working.WORTH
     seen, key = [], fresh()
     for _ in range(2):
         with running(journal, admin_key=key) as one:
@@ -74,4 +74,4 @@ def test_a_restarted_service_goes_on_with_what_was_read(journal):
                 time.sleep(0.05)
             seen.append(found.json)
         assert len(list(journal.with_name("hsb.db-page").iterdir())) == 1
-    assert seen[0]["rows"] == seen[1]["rows"] and seen[0]["lessons"] == seen[1]["lessons"] == LESSONS
+    assert seen[0]["rows"] == seen[1]["rows"] and seen[0]["updates"] == seen[1]["updates"] == UPDATES

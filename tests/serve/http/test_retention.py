@@ -76,7 +76,7 @@ def test_one_snapshot_comes_first_and_serves_until_the_learners_are_others(at):
     filled(at, 0, 100)
     for first in (0, 30, 60):
         assert at.says(Forget(0, "home", [f"d{k}" for k in range(first, first + 30)], first + 28, True)) == "done"
-    assert snapshots(at) == [91]  # lessons of 90 decisions
+    assert snapshots(at) == [91]  # updates of 90 decisions
     filled(at, 100, 200)
     assert at.says(Forget(0, "home", ["d90"], 83, True)) == "done" and snapshots(at) == [91]
     assert at.says(Forget(0, "home", ["d101"], 93, True)) == "done" and snapshots(at) == [181, 91]

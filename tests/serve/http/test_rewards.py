@@ -79,16 +79,16 @@ def test_what_cannot_be_learned_is_not_said_to_be(one, request):
         assert one.post(f"/v1/policies/{name}/decisions", body).status == 201
     assert one.post(f"/v1/decisions/{name}-0/reward", {"reward": 1}).json["status"] == "learned"
     found = one.post(f"/v1/decisions/{name}-1/reward", {"reward": 1})
-    assert (found.status, found.json["status"], found.json["learned_at_version"]) == (200, "passed_over", None)
+    assert (found.status, found.json["status"], found.json["learned_at_version"]) == (200, "not_learned", None)
     assert "'country' has had a number" in found.json["detail"]
     assert '"policy": {"features": {"country": "category", ...}}' in found.json["detail"]
     rows = one.post("/v1/rewards", {"rewards": [{"decision": f"{name}-2", "reward": 1}]}).json["rows"]
-    assert [row["result"]["status"] for row in rows] == ["passed_over"]
+    assert [row["result"]["status"] for row in rows] == ["not_learned"]
     assert stored(one, name, f"{name}-1") == [1.0]
     about = one.get(f"/v1/policies/{name}").json
-    assert about["passed_over"] == 2 and about["certificate"]["rounds"] == 1
-    (trouble,) = [each for each in one.get(f"/v1/policies/{name}/problems").json["problems"] if each["kind"] == "passed-over"]
-    assert trouble["count"] == 2 and trouble["first"][0]["detail"].startswith(f"{name}-1: Feature 'country'")
+    assert about["not_learned"] == 2 and about["certificate"]["rounds"] == 1
+    (rejection,) = [each for each in one.get(f"/v1/policies/{name}/problems").json["problems"] if each["kind"] == "passed-over"]
+    assert rejection["count"] == 2 and rejection["first"][0]["detail"].startswith(f"{name}-1: Feature 'country'")
     refused = one.post(f"/v1/policies/{name}/decisions", {"context": {"country": "DE"}})
     assert refused.status == 422 and '"policy": {"features"' in refused.json["detail"]
     asked = one.get(f"/v1/policies/{name}/probabilities?context=%7B%22country%22%3A%22DE%22%7D")
@@ -176,7 +176,7 @@ def lost(one, name, id, *, at=None, active=True):
     """The receipt of a decision that was made and never written."""
     served = one.service.core.policies[name]
     row = served.decide(id, 0.25, None, None, active, time.time_ns() // 1000 if at is None else at)
-    return receipt(served.secret, row, active, one.service.core.lives.now), row
+    return receipt(served.secret, row, active, one.service.core.processes.now), row
 
 
 def test_a_receipt_is_made_where_it_is_asked_for(one, name):
@@ -214,7 +214,7 @@ def test_a_lost_decision_is_restored_once(one, name):
     found = one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": text})
     assert found.status == 200 and found.json["status"] == "learned" and found.json["policy"] == name
     again = one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": text})
-    assert again.json["status"] == "duplicate" and one.get(f"/v1/policies/{name}").json["lessons"] == 1
+    assert again.json["status"] == "duplicate" and one.get(f"/v1/policies/{name}").json["updates"] == 1
     kept = one.get(f"/v1/policies/{name}/decisions/{row.id}?recompute=true").json
     assert kept["propensity"] == row.propensity and kept["u"] == row.u and kept["recomputed"]["same"]
     text, row = lost(one, name, f"{name}-old", at=1_000_000)
@@ -246,7 +246,7 @@ def test_wrong_receipts(one, name):
         assert found.status == 422 and found.json["pointer"] == "/receipt", (wrong, found)
     found = one.post(f"/v1/decisions/{other.id}/reward", {"reward": 1, "receipt": text})
     assert found.status == 422 and row.id in found.json["detail"]
-    ahead = receipt(one.service.core.policies[name].secret, row._replace(version=99), True, one.service.core.lives.now)
+    ahead = receipt(one.service.core.policies[name].secret, row._replace(version=99), True, one.service.core.processes.now)
     assert "older copy" in one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": ahead}).json["detail"]
     assert one.post(f"/v1/decisions/{row.id}/reward", {"reward": 9, "receipt": text}).status == 422
     assert one.get(f"/v1/policies/{name}/decisions/{row.id}").status == 404

@@ -149,7 +149,7 @@ def test_every_view_has_a_twin_in_json(client, section):
 
 def test_figures_are_those_of_the_journal(client, service):
     found = client.get("/p/home/overview.json").json()
-    assert found["lessons"] == service.core.policies["home"].lessons == 392
+    assert found["updates"] == service.core.policies["home"].updates == 392
     assert found["waiting"]["count"] == 8
     arms = client.get("/p/home/arms.json").json()["arms"]
     assert sum(each["played"] for each in arms) == 392 and sum(each["share"] for each in arms) == pytest.approx(1.0)
@@ -224,13 +224,13 @@ def test_forms_do_what_they_say(tmp_path):
             == 303
         )
         assert served.settings.floor == 0.05 and served.settings.wait == 3600.0 and served.settings.default_reward == 0.0
-        assert send("settings", do="add-arm", arm="<i>new</i>").status_code == 303 and served.offered[-1] == "<i>new</i>"
-        assert send("settings", do="remove-arm", arm="<i>new</i>").status_code == 303 and "<i>new</i>" not in served.offered
+        assert send("settings", do="add-arm", arm="<i>new</i>").status_code == 303 and served.available[-1] == "<i>new</i>"
+        assert send("settings", do="remove-arm", arm="<i>new</i>").status_code == 303 and "<i>new</i>" not in served.available
         assert send("settings", do="snapshot").status_code == 303
         assert client.get("/p/home/audit.json").json()["snapshots"][0]["same"] is True
         assert send("what-if", uniform="on", arm="gift card").status_code == 303
         assert "always gift card" in client.get("/p/home/what-if").text
-        did = [each["what"] for each in made.deeds]
+        did = [each["what"] for each in made.audit_entries]
         assert (did[0], did[-1], len(did)) == ("Evaluate", "Change", 9)
 
         for section, form, said in (
@@ -386,18 +386,18 @@ def test_the_script_is_small_and_everything_is_here():
 
 
 def test_rules_say_what_they_earn_by_the_journal(service):
-    """The last lessons, weighed as the naive count below weighs them; a policy without them says nothing."""
+    """The last updates, weighed as the naive count below weighs them; a policy without them says nothing."""
     import asyncio
 
     home = service.core.policies["home"]
     body, about = home.live.packed(), (service.reader.path, home.id, list(home.arms))
-    found = asyncio.run(explaining.beside(body, 7, lessons=about))
-    lessons = list(explaining.lessons_of(str(service.reader.path), home.id, list(home.arms)))
-    assert found["earned_rows"] == len(lessons) > 350
+    found = asyncio.run(explaining.beside(body, 7, updates=about))
+    updates = list(explaining.updates_of(str(service.reader.path), home.id, list(home.arms)))
+    assert found["earned_rows"] == len(updates) > 350
     told = home.live.policy.explain().merged()
     for rule in found["rules"]:
         [region] = [each for each in told.regions if each.where == rule["where"]]
-        mine = [each for each in lessons if told.region_at(each[0]) is region]
+        mine = [each for each in updates if told.region_at(each[0]) is region]
         weights = [(arm == region.arm) / p for _, arm, _, p, _ in mine]
         if not sum(weights):
             assert rule["earned"] is None

@@ -21,7 +21,7 @@ PART = 20  # decisions at once
 
 
 def served(path, came, *, decisions=1200, delay=(0, 0), **feedback):
-    """A policy of A, which earns .3, and B, which earns .5; feedback of A and of B comes with these chances after these delays."""
+    """A policy of A, which earns .3, and B, which earns .5; feedback of A and of B comes with these probabilities after these delays."""
     made, now, rng = harness.Harness(path), clock(), np.random.default_rng(0)
     step, names = 5_000_000, ["A", "B"]
     spec = {"name": "home", "arms": names, "floor": 0.3, "feedback": {"wait": WAIT / 1e6, **feedback}}
@@ -54,7 +54,7 @@ def looked_at(made):
 
 
 def test_missing_by_arm_is_an_alarm(tmp_path):
-    """Chances of .2 and 1."""
+    """Probabilities of .2 and 1."""
     found = looked_at(served(tmp_path / "hsb.db", (0.2, 1.0)))
     a, b = found["feedback"]["came"]
     assert a["share"] == pytest.approx(0.2, abs=0.06) and b["share"] == 1.0

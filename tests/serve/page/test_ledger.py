@@ -23,7 +23,7 @@ def filled(**given):
 
 
 class Journal:
-    """Lessons of one policy, and decisions that all got feedback; the `cut`-th read is interrupted."""
+    """Updates of one policy, and decisions that all got feedback; the `cut`-th read is interrupted."""
 
     def __init__(self):
         rng = np.random.default_rng(0)
@@ -31,7 +31,7 @@ class Journal:
         self.entries, self.reads, self.cut = [], 0, None
         for k in range(ROWS):
             made = filled(id=f"d{k}", arm=arm[k], propensity=0.5, u=0.5, available=ALL, ramp=1.0, at=k)
-            self.entries.append((StreamRow(1, k + 1, int(RowKind.LESSON), f"d{k}", reward[k], False, None, None, k), made))
+            self.entries.append((StreamRow(1, k + 1, int(RowKind.UPDATE), f"d{k}", reward[k], False, None, None, k), made))
         self.closed = [DecisionEnd(k + 1, arm[k], 0.5, ALL, k, "learned") for k in range(ROWS)]
 
     def stream(self, policy, after=0, limit=None):
@@ -124,7 +124,7 @@ def test_a_restart_goes_on_from_the_file(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600 and folder.stat().st_mode & 0o777 == 0o700 and rows > 150
     assert b"home" not in path.read_bytes()
     _, tally, rows = looked(local, folder)
-    assert rows == 0 and tally.policy() == first.lessons[1].tally.policy()
+    assert rows == 0 and tally.policy() == first.updates[1].tally.policy()
     local.close()
     local = journal(tmp_path / "hsb.db", seed=1)
     third, tally, rows = looked(local, folder)
@@ -135,7 +135,7 @@ def test_a_restart_goes_on_from_the_file(tmp_path):
     assert [(each.place, each.rows) for each in tally.buckets] == [(each.place, each.rows) for each in whole.buckets]
     for mine, theirs in zip(tally.buckets, whole.buckets, strict=True):
         assert np.allclose(mine.sums, theirs.sums) and np.allclose(mine.played, theirs.played)
-    assert third.lessons[1].floors.floors == [0.0, 0.1]
+    assert third.updates[1].floors.floors == [0.0, 0.1]
     local.close()
 
 
@@ -169,5 +169,5 @@ def test_files_of_erased_policies_go(tmp_path):
     reader = local.store.reader()
     cache.keep(reader, 0)
     reader.close()
-    assert not list(folder.iterdir()) and not cache.lessons and not cache.feedback
+    assert not list(folder.iterdir()) and not cache.updates and not cache.feedback
     local.close()

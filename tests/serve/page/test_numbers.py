@@ -6,77 +6,77 @@ import numpy as np
 import pytest
 from naive import page as naive_page
 
-from hsb.evaluate.off_policy.betting import Wagers
+from hsb.evaluate.off_policy.betting import Bets
 from hsb.serve.core.rows import DecisionRow, StreamRow
-from hsb.serve.page.bands import arm_error, intervals, wagers
+from hsb.serve.page.bands import arm_error, bets, intervals
 from hsb.serve.page.curves import arm_curve, policy_curve, shares, uniform_curve
 from hsb.serve.page.feedback import within
-from hsb.serve.page.numbers import MOST_BUCKETS, Floors, Lessons, LessonTally, lessons_of
+from hsb.serve.page.numbers import MOST_BUCKETS, Floors, Updates, UpdateTally, updates_of
 
 
 def made(n, seed, *, arms=3, floor=0.2, masked=False, shift=0.0):
-    """A policy whose probabilities wander; rewards 0 or 1, the chance of 1 being higher for later arms."""
+    """A policy whose probabilities wander; rewards 0 or 1, the probability of 1 being higher for later arms."""
     rng = np.random.default_rng(seed)
-    offered = np.ones((n, arms), dtype=bool)
+    available = np.ones((n, arms), dtype=bool)
     if masked:
-        offered[rng.random(n) < 0.3, 0] = False
-    raw = rng.dirichlet(np.ones(arms) * 0.5, n) * offered
+        available[rng.random(n) < 0.3, 0] = False
+    raw = rng.dirichlet(np.ones(arms) * 0.5, n) * available
     raw /= raw.sum(axis=1, keepdims=True)
-    among = offered.sum(axis=1, keepdims=True)
-    p = (1.0 - floor) * raw + floor * offered / among
+    among = available.sum(axis=1, keepdims=True)
+    p = (1.0 - floor) * raw + floor * available / among
     arm = (rng.random((n, 1)) > np.cumsum(p, axis=1)).sum(axis=1).clip(0, arms - 1)
-    arm = np.where(offered[np.arange(n), arm], arm, arms - 1)
-    chance = 0.1 + 0.1 * np.arange(arms)
-    reward = (rng.random(n) < chance[arm]).astype(float)
+    arm = np.where(available[np.arange(n), arm], arm, arms - 1)
+    probability = 0.1 + 0.1 * np.arange(arms)
+    reward = (rng.random(n) < probability[arm]).astype(float)
     at = 1_700_000_000_000_000 + np.cumsum(rng.integers(1, 900_000, n))
     logged = np.clip(p[np.arange(n), arm] * math.exp(shift), None, 1.0)
     least = np.full(n, floor) / among[:, 0]
     defaulted, alone = np.zeros(n, dtype=bool), np.ones(n)
-    return Lessons(at, at - 5, arm, logged, reward, offered, rng.random(n), defaulted, least, alone, alone)
+    return Updates(at, at - 5, arm, logged, reward, available, rng.random(n), defaulted, least, alone, alone)
 
 
-def told(lessons, cuts=(), scale=(0.0, 1.0)):
-    tally = LessonTally(scale)
-    for part in np.split(np.arange(len(lessons.at)), list(cuts)):
+def told(updates, cuts=(), scale=(0.0, 1.0)):
+    tally = UpdateTally(scale)
+    for part in np.split(np.arange(len(updates.at)), list(cuts)):
         if len(part):
-            tally.add(Lessons(*(column[part] for column in lessons)))
+            tally.add(Updates(*(column[part] for column in updates)))
     return tally
 
 
-def plain(lessons):
+def plain(updates):
     rows = zip(
-        *(column.tolist() for column in (lessons.arm, lessons.p, lessons.reward, lessons.offered, lessons.least)), strict=True
+        *(column.tolist() for column in (updates.arm, updates.p, updates.reward, updates.available, updates.least)), strict=True
     )
-    return [(arm, p, r, [k for k, some in enumerate(offered) if some], least) for arm, p, r, offered, least in rows]
+    return [(arm, p, r, [k for k, some in enumerate(available) if some], least) for arm, p, r, available, least in rows]
 
 
 @pytest.mark.parametrize(("floor", "masked"), [(0.2, False), (0.2, True), (0.0, True)])
 def test_figures_are_those_of_the_naive_twin(floor, masked):
-    lessons = made(250, 1, floor=floor, masked=masked)
-    tally, rows = told(lessons), plain(lessons)
-    value, ahead = naive_page.bands(rows, lambda arm, offered: 1.0 / len(offered))
+    updates = made(250, 1, floor=floor, masked=masked)
+    tally, rows = told(updates), plain(updates)
+    value, ahead = naive_page.bands(rows, lambda arm, available: 1.0 / len(available))
     assert tuple(tally.even_play()) == pytest.approx(value, abs=1e-6)
     assert tuple(tally.ahead()) == pytest.approx(ahead, abs=1e-6)
-    own, _ = naive_page.bands([(0, 1.0, r, [0], 1.0) for _, _, r, _, _ in rows], lambda arm, offered: 1.0)
+    own, _ = naive_page.bands([(0, 1.0, r, [0], 1.0) for _, _, r, _, _ in rows], lambda arm, available: 1.0)
     assert tuple(tally.policy()) == pytest.approx(own, abs=1e-6)
     for k in range(3):
         value, ahead = naive_page.bands(
-            rows, lambda arm, offered, k=k: None if k not in offered else float(arm == k), error=0.05 / 3
+            rows, lambda arm, available, k=k: None if k not in available else float(arm == k), error=0.05 / 3
         )
         assert tuple(tally.arm(k, 0.05 / 3)) == pytest.approx(value, abs=1e-6)
         assert tuple(tally.ahead_of(k, 0.05 / 3)) == pytest.approx(ahead, abs=1e-6)
         assert tally.raw(k) == pytest.approx(np.mean([r for arm, _, r, _, _ in rows if arm == k]))
-    assert tally.best(range(3)) == max(range(3), key=lambda k: tally.arms.weighted[k] / tally.arms.offered[k])
+    assert tally.best(range(3)) == max(range(3), key=lambda k: tally.arms.weighted[k] / tally.arms.available[k])
 
 
-def test_estimates_are_not_clipped_after_a_few_lessons():
-    """Of four lessons some estimates lie outside of their intervals, and differences are those of the estimates all the same."""
+def test_estimates_are_not_clipped_after_a_few_updates():
+    """Of four updates some estimates lie outside of their intervals, and differences are those of the estimates all the same."""
     outside = 0
     for seed in range(20):
-        lessons = made(4, seed)
-        tally, rows = told(lessons), plain(lessons)
+        updates = made(4, seed)
+        tally, rows = told(updates), plain(updates)
         for k in range(3):
-            value, ahead = naive_page.bands(rows, lambda arm, offered, k=k: float(arm == k), error=0.05 / 3)
+            value, ahead = naive_page.bands(rows, lambda arm, available, k=k: float(arm == k), error=0.05 / 3)
             band, gain = tally.arm(k, 0.05 / 3), tally.ahead_of(k, 0.05 / 3)
             assert (tuple(band), tuple(gain)) == (pytest.approx(value, abs=1e-6), pytest.approx(ahead, abs=1e-6))
             assert tally.policy().value - band.value == pytest.approx(gain.value)
@@ -86,19 +86,19 @@ def test_estimates_are_not_clipped_after_a_few_lessons():
 
 
 def test_slices_make_no_difference():
-    lessons = made(3000, 2, masked=True)
-    whole, parts = told(lessons), told(lessons, cuts=(1, 2, 700, 701, 1500))
+    updates = made(3000, 2, masked=True)
+    whole, parts = told(updates), told(updates, cuts=(1, 2, 700, 701, 1500))
     assert np.allclose(whole.uniform, parts.uniform) and np.allclose(whole.arms.gain, parts.arms.gain)
     assert whole.width == parts.width and [b.rows for b in whole.buckets] == [b.rows for b in parts.buckets]
     assert not np.allclose(whole.uniform, told(made(3000, 3, masked=True)).uniform)
 
 
 def test_buckets_are_few_and_say_what_the_rows_say():
-    lessons = made(2500, 4)
-    tally = told(lessons)
+    updates = made(2500, 4)
+    tally = told(updates)
     assert len(tally.buckets) <= MOST_BUCKETS
-    assert shares(tally) == naive_page.shares(lessons.at.tolist(), lessons.arm.tolist(), tally.width, 3)
-    assert policy_curve(tally, "").value[-1] == pytest.approx(lessons.reward.mean())
+    assert shares(tally) == naive_page.shares(updates.at.tolist(), updates.arm.tolist(), tally.width, 3)
+    assert policy_curve(tally, "").value[-1] == pytest.approx(updates.reward.mean())
     assert uniform_curve(tally, "").low[-1] == pytest.approx(tally.even_play().low)
     assert arm_curve(tally, "", 1, 0.02).high[-1] == pytest.approx(tally.arm(1, 0.02).high)
     assert all(low <= value <= high for _, *line in [policy_curve(tally, "")] for value, low, high in zip(*line, strict=True))
@@ -106,20 +106,20 @@ def test_buckets_are_few_and_say_what_the_rows_say():
 
 def test_arms_that_came_later_widen_everything():
     early, late = made(200, 5, arms=2), made(200, 6, arms=4)
-    tally = LessonTally((0.0, 1.0))
+    tally = UpdateTally((0.0, 1.0))
     tally.add(early)
     tally.add(late._replace(at=late.at + 10**9))
-    assert tally.arms.offered.tolist() == [400, 400, 200, 200]
+    assert tally.arms.available.tolist() == [400, 400, 200, 200]
     assert len(shares(tally)[0]) == 4 and arm_curve(tally, "", 3, 0.05).value[0] is None
 
 
 def test_rewards_in_other_units_are_scaled_there_and_back():
-    lessons = made(400, 7)
-    unit, wide = told(lessons), told(lessons._replace(reward=10.0 * lessons.reward - 5.0), scale=(-5.0, 5.0))
+    updates = made(400, 7)
+    unit, wide = told(updates), told(updates._replace(reward=10.0 * updates.reward - 5.0), scale=(-5.0, 5.0))
     for one, other in zip(unit.even_play(), wide.even_play(), strict=True):
         assert 10.0 * one - 5.0 == pytest.approx(other)
     assert wide.ahead().high == pytest.approx(10.0 * unit.ahead().high)
-    assert told(lessons, scale=None).policy().low is None  # a range that is found on the way: no band
+    assert told(updates, scale=None).policy().low is None  # a range that is found on the way: no band
 
 
 def test_nine_in_ten_take_no_less_time_than_half():
@@ -138,20 +138,20 @@ def misses(seeds, shift=0.0):
     """How often an interval, looked at thirty times, ever missed what it should hold: uniform play, always arm 0, policy less uniform."""
     missed = np.zeros(3)
     for seed in range(seeds):
-        lessons = made(1000, 1000 + seed, shift=shift)
-        tally, done = LessonTally((0.0, 1.0)), 0
+        updates = made(1000, 1000 + seed, shift=shift)
+        tally, done = UpdateTally((0.0, 1.0)), 0
         wrong = np.zeros(3, dtype=bool)
-        chance = 0.1 + 0.1 * np.arange(3)
+        probability = 0.1 + 0.1 * np.arange(3)
         rng = np.random.default_rng(1000 + seed)  # as in `made`
         raw = rng.dirichlet(np.ones(3) * 0.5, 1000)
-        played = ((0.8 * raw + 0.2 / 3) @ chance).cumsum() / np.arange(1, 1001)
+        played = ((0.8 * raw + 0.2 / 3) @ probability).cumsum() / np.arange(1, 1001)
         for look in LOOKS:
-            tally.add(Lessons(*(column[done:look] for column in lessons)))
+            tally.add(Updates(*(column[done:look] for column in updates)))
             done = look
             even, arm, gain = tally.even_play(), tally.arm(0), tally.ahead()
-            wrong[0] |= not even.low <= chance.mean() <= even.high
-            wrong[1] |= not arm.low <= chance[0] <= arm.high
-            wrong[2] |= not gain.low <= played[look - 1] - chance.mean() <= gain.high
+            wrong[0] |= not even.low <= probability.mean() <= even.high
+            wrong[1] |= not arm.low <= probability[0] <= arm.high
+            wrong[2] |= not gain.low <= played[look - 1] - probability.mean() <= gain.high
         missed += wrong
     return missed / seeds
 
@@ -198,14 +198,14 @@ def test_an_interval_of_one_look_does_not_do_for_many():
     sums = np.zeros((2, 20))
     rng = np.random.default_rng(0)
     x = (rng.random(n) < 0.3).astype(float)
-    sums += [wagers(x).sum(axis=0), wagers(1.0 - x).sum(axis=0)]
-    once = Wagers()
+    sums += [bets(x).sum(axis=0), bets(1.0 - x).sum(axis=0)]
+    once = Bets()
     once.add(np.ones(n), x)
     low, high = intervals(sums[None], np.array([float(n)]))
     assert low[0] < once.ends()[0] < 0.3 < once.ends()[1] < high[0]
 
 
-def test_lessons_are_read_from_rows():
+def test_updates_are_read_from_rows():
     def row(seq, kind, decision=None, reward=None, data=None):
         return StreamRow(1, seq, kind, decision, reward, False, data, None, 10 * seq)
 
@@ -219,8 +219,8 @@ def test_lessons_are_read_from_rows():
         (row(3, 1, "d", 1.0), decision(1, 0, b"\x05")),
         (row(4, 1, "e", 0.0), decision(2, 2, b"\x07")),
     ]
-    found = lessons_of(entries, 3, floors)
-    assert found.arm.tolist() == [0, 2] and found.offered.tolist() == [[True, False, True], [True, True, True]]
+    found = updates_of(entries, 3, floors)
+    assert found.arm.tolist() == [0, 2] and found.available.tolist() == [[True, False, True], [True, True, True]]
     assert found.least.tolist() == pytest.approx(
         [0.5 * 0.1 / 2, 0.5 * 0.4 / 3]
     )  # the floor of the decision's version, times the ramp
@@ -244,11 +244,11 @@ def ramped(n, seed, ramps):
 
 
 def test_the_policy_is_estimated_apart_from_what_was_played():
-    """Against the naive twin: each lesson weighed by what the policy would have played, lessons in the shadow left out of the estimate."""
+    """Against the naive twin: each update weighed by what the policy would have played, updates in the shadow left out of the estimate."""
     entries, own = ramped(240, 11, (0.5, 1.0, 0.0, 0.25))
-    tally = LessonTally((0.0, 1.0))
+    tally = UpdateTally((0.0, 1.0))
     for cut in (entries[:7], entries[7:100], entries[100:]):
-        tally.add(lessons_of(cut, 3, Floors()))
+        tally.add(updates_of(cut, 3, Floors()))
     rows = [(k, p, r, [k, None], ramp) for k, (_, p, _, r, ramp) in enumerate(own)]  # None: the policy would surely play it
     value, ahead = naive_page.bands(rows, lambda k, _: 1.0 if k is None else own[k][2] if own[k][4] > 0.0 else None)
     assert tuple(tally.estimated()) == pytest.approx(value, abs=1e-6)
@@ -263,8 +263,8 @@ def test_intervals_of_the_estimate_hold_and_wrong_weights_are_noticed():
     missed = taken = 0
     for seed in range(60):
         entries, _ = ramped(600, 100 + seed, (0.3,))
-        tally = LessonTally((0.0, 1.0))
-        tally.add(lessons_of(entries, 3, Floors()))
+        tally = UpdateTally((0.0, 1.0))
+        tally.add(updates_of(entries, 3, Floors()))
         truth = 0.1 / 3 * 1.1 + 0.9 * 1.1 / 3  # q is uniform on average, whatever came
         band, played = tally.estimated(), tally.policy()
         missed += not band.low <= truth <= band.high
@@ -274,6 +274,6 @@ def test_intervals_of_the_estimate_hold_and_wrong_weights_are_noticed():
 
 def test_in_the_shadow_nothing_is_estimated():
     entries, _ = ramped(50, 12, (0.0,))
-    tally = LessonTally((0.0, 1.0))
-    tally.add(lessons_of(entries, 3, Floors()))
+    tally = UpdateTally((0.0, 1.0))
+    tally.add(updates_of(entries, 3, Floors()))
     assert tuple(tally.estimated()) == (None, None, None) and tally.policy().value is not None and tally.chosen.rows == 0

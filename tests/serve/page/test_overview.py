@@ -26,23 +26,23 @@ def made(tmp_path):
     service.close()
 
 
-def lessons(made, name, contexts):
+def updates(made, name, contexts):
     """All are decided before the first is learned, so that the form of one context may be refused for another's."""
     made.local.ask(Create(1, {"name": name, "arms": ["a", "b"], "policy": {"kind": "HSB"}}, name[:1].encode() * 32))
     for k, context in enumerate(contexts):
         assert made.local.ask(Decide(2, name, f"{name}-{k}", context)).status == "created"
     said = [made.local.ask(Reward(3, f"{name}-{k}", 1.0)).status for k in range(len(contexts))]
-    assert said == ["learned", *["passed_over"] * (len(contexts) - 1)]
+    assert said == ["learned", *["not_learned"] * (len(contexts) - 1)]
     return made.client()
 
 
 @pytest.fixture
 def poisoned(made):
-    return lessons(made, "poison", [{"country": 5}, {"country": "DE"}])
+    return updates(made, "poison", [{"country": 5}, {"country": "DE"}])
 
 
 def test_a_map_leaves_out_what_could_not_be_learned(made, poisoned):
-    assert made.core.policies["poison"].live.passed_over == 1
+    assert made.core.policies["poison"].live.not_learned == 1
     found = poisoned.get("/p/poison/map.json").json()
     assert found["error"] is None and found["context"] == {"country": 5} and found["x_steps"] == [5]
     assert [row["context"] for row in found["point"]["nearest"]] == ['{"country": 5}'] and len(found["columns"]) == 1
@@ -63,7 +63,7 @@ def test_a_map_without_any_context_that_the_policy_takes(poisoned, monkeypatch):
 
 def test_a_map_leaves_out_steps_that_the_policy_refuses(made):
     """A policy that has learned nothing takes contexts of any form; a name alone is none."""
-    client = lessons(made, "mixed", [{"name": "Ann", "age": 3}, 7.0])
+    client = updates(made, "mixed", [{"name": "Ann", "age": 3}, 7.0])
     assert made.local.ask(Import(1, "mixed", pack(hsb.HSB(arms=["a", "b"])))).status == "done"
     found = client.get("/p/mixed/map.json", params={"x": "name"}).json()
     assert (found["error"], found["context"], found["x_steps"], found["columns"]) == (None, 7.0, [], [])
@@ -87,7 +87,7 @@ def test_two_delays_have_a_half_and_nine_in_ten(made):
 
 
 def test_estimates_and_their_difference_fit_each_other(made):
-    """Two lessons, both of one arm at a half: always playing it is estimated to earn 2, though no reward is above 1."""
+    """Two updates, both of one arm at a half: always playing it is estimated to earn 2, though no reward is above 1."""
     made.local.ask(Create(1, {"name": "two", "arms": ["a", "b"], "baseline": "b", "policy": {"kind": "HSB"}}, b"p" * 32))
     for k in range(2):
         assert made.local.ask(Decide(2, "two", f"two-{k}", {"x": 1})).body["arm"] == "a"
@@ -116,7 +116,7 @@ def test_the_axis_holds_intervals_not_estimates(made):
 
 
 def test_one_of_a_thing_is_said_as_one(made):
-    """Of everything that can be counted there is one: a lesson, an arm, a row passed over, a decision that waits."""
+    """Of everything that can be counted there is one: an update, an arm, a row passed over, a decision that waits."""
     made.local.ask(Create(1, {"name": "one", "arms": ["a"], "policy": {"kind": "HSB"}}, b"o" * 32))
     for k, context in enumerate(({"x": 1}, {"x": "text"}, {"x": 2})):
         made.local.ask(Decide(2, "one", f"one-{k}", context))
@@ -126,9 +126,9 @@ def test_one_of_a_thing_is_said_as_one(made):
         client = made.client()
         for path in ("/", *(f"/p/one/{section}" for section in SECTIONS if section != "rules")):
             texts[k, path] = re.sub(r"<[^>]*>", " ", client.get(path).text)
-            wrong = re.findall(r"(?<![\d.,])1 (?:rows|lessons|arms|wait)\b.*", texts[k, path])
+            wrong = re.findall(r"(?<![\d.,])1 (?:rows|updates|arms|wait)\b.*", texts[k, path])
             assert not wrong, (path, wrong)
-    assert "1 waits for feedback" in texts[1, "/"] and "1 lesson, 1 arm" in texts[0, "/"] and "2 lessons" in texts[1, "/"]
+    assert "1 waits for feedback" in texts[1, "/"] and "1 update, 1 arm" in texts[0, "/"] and "2 updates" in texts[1, "/"]
     assert (
         "1 row of the journal could not be learned" in texts[1, "/p/one/problems"]
         and "It is kept" in texts[1, "/p/one/problems"]

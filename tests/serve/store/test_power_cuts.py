@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),  # apsw's, of errors that the disk raises
 ]
 CUTS = size("power cuts")
-LIVES = 20  # cuts of one journal
+PROCESSES = 20  # cuts of one journal
 SECRET = b"0123456789abcdef"
 
 
@@ -36,7 +36,7 @@ class Service(Local):
         self.store = SqliteStore(folder / "hsb.db", connect=lambda path: Connection(disk, path, sync), wal=1 << 15)
         self.moment = 10**15
         try:
-            self.core = Core(**start(self.store, self.now), limits=CoreLimits(lessons=15))
+            self.core = Core(**start(self.store, self.now), limits=CoreLimits(updates=15))
         except FileError:  # the cut came while it began
             self.store.lock.release()
             raise
@@ -95,7 +95,7 @@ class Kind(random.Random):
 
 
 def cuts(count, folder, seed, sync=True):
-    """As many lives of a journal, each ended by a cut; how many decisions were answered in all."""
+    """As many processes of a journal, each ended by a cut; how many decisions were answered in all."""
     rng, disk, acked = random.Random(seed), Disk(), {"decision": {}, "reward": set()}
     for _ in range(count):
         disk.fail_after(rng.choice([rng.randrange(1, 30), rng.randrange(1, 300)]))
@@ -116,10 +116,10 @@ def cuts(count, folder, seed, sync=True):
 @pytest.mark.parametrize("part", range(2))
 def test_power_cuts(part, tmp_path):
     made, each, began = 0, CUTS // 2, time.monotonic()
-    for k, first in enumerate(range(0, each, LIVES)):
+    for k, first in enumerate(range(0, each, PROCESSES)):
         folder = tmp_path / str(k)
         folder.mkdir()
-        made += cuts(min(LIVES, each - first), folder, seed=1000 * part + k)
+        made += cuts(min(PROCESSES, each - first), folder, seed=1000 * part + k)
     assert made > each  # something was answered between the cuts
     figures("power cuts", cuts=each, acknowledged=made, lost=0, seconds=round(time.monotonic() - began, 1))
 

@@ -40,10 +40,10 @@ class Twins(ModelStore):
         self.outcomes, changes = super().prepare(batch)
         return self.outcomes, changes
 
-    def begin(self, life, at):
-        lives = super().begin(life, at)
-        assert self.file.begin(life, at) == lives
-        return lives
+    def begin(self, process, at):
+        processes = super().begin(process, at)
+        assert self.file.begin(process, at) == processes
+        return processes
 
     def write(self, changes):
         super().write(changes)
@@ -107,7 +107,7 @@ def test_one_row_at_a_time_or_many(tmp_path):
         made[size] = local.core.policies["home"].digests()
         assert recover(local.store)["home"].served.digests() == made[size]
         report = check(local.store)
-        assert report.sound and report.decisions == report.lessons == 700
+        assert report.sound and report.decisions == report.updates == 700
         local.close()
     assert made[1] == made[7] == made[100]
 
@@ -208,7 +208,7 @@ def test_network_file_systems_are_known():
 
 
 def test_snapshots_come_and_go(tmp_path):
-    local = Local(tmp_path / "hsb.db", now=Now(0, 0), limits=CoreLimits(lessons=10, pause=10**9))
+    local = Local(tmp_path / "hsb.db", now=Now(0, 0), limits=CoreLimits(updates=10, pause=10**9))
     local.ask(Create(0, {"name": "home", "arms": ["a", "b"], "policy": {"kind": "Exp3"}}, SECRET), Now(1, 1))
     for day in range(6):
         for part in range(5):
@@ -354,7 +354,7 @@ def test_contexts_as_they_were_given(tmp_path):
 
 
 def test_what_is_forgotten_is_not_learned_again(tmp_path):
-    """After a start the state is what it was, though lessons before the snapshot have lost their contexts."""
+    """After a start the state is what it was, though updates before the snapshot have lost their contexts."""
     local = Local(tmp_path / "hsb.db")
     fill(local, 40)
     ids = [f"home-{k}" for k in range(0, 40, 5)]

@@ -1,4 +1,4 @@
-"""The same lessons for several policies, and a digest of all that was learned; run by itself it prints them (`test_same_bits.py`)."""
+"""The same updates for several policies, and a digest of all that was learned; run by itself it prints them (`test_same_bits.py`)."""
 
 import hashlib
 

@@ -112,21 +112,21 @@ def loss_of(policy: hsb.Policy, rng: np.random.Generator) -> float:
 
 
 def play(policy: hsb.Policy, rounds: int, seed: int) -> list[Any]:
-    """Rounds with some arms not offered, each decision and distribution looked at; what was decided."""
+    """Rounds with some arms not available, each decision and distribution looked at; what was decided."""
     rng, done = np.random.default_rng(seed), []
     for t in range(rounds):
         context = context_of(policy, rng)
         active = policy.active_arms
         some = [active[i] for i in np.flatnonzero(rng.random(len(active)) < 0.6)] if t % 3 == 0 else []
-        offered = some or None
-        p = policy.probabilities(context, available=offered)
+        available = some or None
+        p = policy.probabilities(context, available=available)
         names = set(some or active)
         assert np.isfinite(p).all(), f"probabilities {p}"
         assert (p >= 0.0).all(), f"probabilities {p}"
         assert abs(p.sum() - 1.0) < 1e-6, f"probabilities add to {p.sum()}"
-        assert all(q == 0.0 for arm, q in zip(policy.arms, p, strict=True) if arm not in names), "an arm that is not offered"
-        decision = policy.decide(context, available=offered)
-        assert decision.arm in names, "played an arm that is not offered"
+        assert all(q == 0.0 for arm, q in zip(policy.arms, p, strict=True) if arm not in names), "an arm that is not available"
+        decision = policy.decide(context, available=available)
+        assert decision.arm in names, "played an arm that is not available"
         assert 0.0 < decision.propensity <= 1.0, f"propensity {decision.propensity}"
         policy.learn(decision, loss=loss_of(policy, rng))
         done.append((policy.arms.index(decision.arm), decision.propensity))

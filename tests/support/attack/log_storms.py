@@ -19,16 +19,16 @@ ALLOWED = (hsb.FileError, hsb.InputError)
 
 def batch(rng, n, d=3, m=4, binary=False, uniform=False, times=True, arms=None):
     """A batch with pools of all kinds."""
-    offered = rng.random((n, m)) < 0.6
+    available = rng.random((n, m)) < 0.6
     arm = rng.integers(0, m, n)
-    offered[np.arange(n), arm] = True
-    offered[np.arange(n), (arm + 1) % m] = True
+    available[np.arange(n), arm] = True
+    available[np.arange(n), (arm + 1) % m] = True
     return Batch.of(
         contexts=rng.integers(0, 2, (n, d)) if binary else rng.normal(size=(n, d)).round(3),
         arm=arm,
         reward=rng.random(n).round(3),
-        propensity=1 / offered.sum(axis=1) if uniform else rng.uniform(0.1, 1.0, n).round(3),
-        available=offered,
+        propensity=1 / available.sum(axis=1) if uniform else rng.uniform(0.1, 1.0, n).round(3),
+        available=available,
         timestamp=1.7e9 + np.arange(n) if times else None,
         arms=arms or [f"a{k}" for k in range(m)],
     )
@@ -43,14 +43,14 @@ def told(batches):
             one.reward[i],
             one.propensity[i],
             str(one.timestamp[i]),
-            offered(one, i),
+            available(one, i),
         )
         for one in batches
         for i in range(len(one))
     ]
 
 
-def offered(one, i):
+def available(one, i):
     """The arms that row i of a batch offered."""
     return tuple(one.arms[k] for k in one.pools[one.pool[i]])
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hsb.serve.core.apply import judge, needs
 from hsb.serve.core.orders import Fact, JournalChanges, JournalFacts, Needs, OrderBatch, Outcome
-from hsb.serve.core.receipts import Lives
+from hsb.serve.core.receipts import Processes
 from hsb.serve.core.rows import (
     ClosedRow,
     DecisionEnd,
@@ -50,9 +50,9 @@ class ModelStore:
             raise NotUnique("decision")
         if any((row.decision, row.id) in self.reward for row in changes.rewards):
             raise NotUnique("reward")
-        lessons = [row.decision for row in changes.stream if row.kind == 1]
-        if len(set(lessons)) < len(lessons) or any(name in self.learned for name in lessons):
-            raise NotUnique("lesson")
+        updates = [row.decision for row in changes.stream if row.kind == 1]
+        if len(set(updates)) < len(updates) or any(name in self.learned for name in updates):
+            raise NotUnique("update")
         for row in changes.policies:
             self.policy[row.id] = row
             self.last_policy = row.id
@@ -91,10 +91,10 @@ class ModelStore:
         self.reward = {name: row for name, row in self.reward.items() if name[0] not in gone}
         self.snapshot = {name: row for name, row in self.snapshot.items() if name[0] != policy}
 
-    def begin(self, life: str, at: int) -> Lives:
+    def begin(self, life: str, at: int) -> Processes:
         self.starts.append((life, {row.id: row.head for row in self.policy.values()}))
         names, heads = zip(*self.starts, strict=True)
-        return Lives(life, dict(zip(names[:-1], heads[1:], strict=True)))
+        return Processes(life, dict(zip(names[:-1], heads[1:], strict=True)))
 
     def commit(self, batch: OrderBatch) -> list[Outcome]:
         outcomes, changes = self.prepare(batch)

@@ -34,7 +34,7 @@ ONE = {
     "pointer": "/available/0",
     "request_id": "ab12-1",
 }
-TROUBLE = {"kind": "unknown-arm", "status": 422, "count": 3, "first": [ONE], "last": [ONE]}
+REJECTION = {"kind": "unknown-arm", "status": 422, "count": 3, "first": [ONE], "last": [ONE]}
 
 
 class Harness:
@@ -46,9 +46,9 @@ class Harness:
         self.synthetic, self.path = (lambda name: True), Path("harness.db")
         self.settings = SimpleNamespace(shown=lambda: {"body": 65_536, "rate": 1000.0})
         self.keys = SimpleNamespace(by_hash={"x": SimpleNamespace(shown=lambda: KEY)})
-        self.troubles = SimpleNamespace(of=lambda policy: [TROUBLE] if policy == "home" else [])
+        self.rejections = SimpleNamespace(of=lambda policy: [REJECTION] if policy == "home" else [])
         self.evaluated: list[dict[str, Any]] = []
-        self.deeds: list[dict[str, Any]] = []
+        self.audit_entries: list[dict[str, Any]] = []
         self.reader, self.cache = SqliteReader(path), TallyCache()
         self.lock, self.loop = asyncio.Lock(), asyncio.new_event_loop()
 
@@ -78,11 +78,11 @@ class Harness:
     async def evaluations_of(self, policy: str) -> list[dict[str, Any]]:
         return self.evaluated
 
-    async def deeds_of(self, policy: str) -> list[dict[str, Any]]:
-        return self.deeds
+    async def audit_entries_of(self, policy: str) -> list[dict[str, Any]]:
+        return self.audit_entries
 
     async def note(self, key: Any, what: str, policy: str, detail: dict[str, Any]) -> None:
-        self.deeds.insert(0, {"at": clock().wall, "who": "harness", "what": what, "detail": json.dumps(detail)})
+        self.audit_entries.insert(0, {"at": clock().wall, "who": "harness", "what": what, "detail": json.dumps(detail)})
 
     def client(self) -> "Client":
         return Client(app(self), self.loop)

@@ -58,15 +58,15 @@ def goes_on_after_a_lost_commit(patch):
 
 
 def reward_learned_twice(patch):
-    real = Judging._lesson
+    real = Judging._update
 
-    def lesson(self, fact, row, rules):
+    def update(self, fact, row, rules):
         found = real(self, fact, row, rules)
         if self.now % 3 == 0:
             self._append(row.policy, 1, decision=row.id, reward=0.0)
         return found
 
-    patch(Judging, "_lesson", lesson)
+    patch(Judging, "_update", update)
 
 
 def pending_row_stays(patch):
@@ -106,12 +106,12 @@ def late_reward_is_learned(patch):
 def default_though_there_is_a_reward(patch):
     real = judging.aggregated
     patch(judging, "aggregated", lambda rewards, how: None if how == "last" else real(rewards, how))
-    rules = Judging._lesson
+    rules = Judging._update
 
-    def lesson(self, fact, row, given):
+    def update(self, fact, row, given):
         return rules(self, fact, row, given._replace(default=0.0 if given.default is None else given.default))
 
-    patch(Judging, "_lesson", lesson)
+    patch(Judging, "_update", update)
 
 
 def retry_decides_anew(patch):
@@ -143,7 +143,7 @@ def u_is_reused(patch):
     patch(served, "u_of", lambda secret, id: real(secret, id[:2]))
 
 
-def all_arms_are_said_to_be_offered(patch):
+def all_arms_are_said_to_be_available(patch):
     real = served.bits_of
     patch(served, "bits_of", lambda places, arms: real(list(range(arms)), arms))
 
@@ -158,7 +158,7 @@ def propensity_without_the_baseline(patch):
     patch(Served, "decide", decide)
 
 
-def lessons_of_another_version(patch):
+def updates_of_another_version(patch):
     real = PolicyReplica._learn
 
     def learn(self, row, reward, arms):
@@ -191,7 +191,7 @@ def snapshot_forgets_a_removed_arm(patch):
     patch(Served, "revived", classmethod(revived))
 
 
-def settings_before_lessons(patch):
+def settings_before_updates(patch):
     real = Core.flush
 
     def flush(self, now):
@@ -246,7 +246,7 @@ def head_is_not_moved(patch):
 
 
 def dropped_when_full(patch):
-    """On a full disk, lessons are counted as learned all the same."""
+    """On a full disk, updates are counted as learned all the same."""
     real = Core._failed
 
     def failed(self, message, now):
@@ -321,13 +321,13 @@ FAULTS = [
     retry_decides_anew,
     retry_replaces_the_reward,
     u_is_reused,
-    all_arms_are_said_to_be_offered,
+    all_arms_are_said_to_be_available,
     propensity_without_the_baseline,
-    lessons_of_another_version,
+    updates_of_another_version,
     snapshot_of_another_row,
     packed_while_it_learns,
     snapshot_forgets_a_removed_arm,
-    settings_before_lessons,
+    settings_before_updates,
     jumps_are_believed,
     deadlines_are_forgotten,
     candidates_skip_rows,

@@ -233,10 +233,10 @@ def _all_there(reader, said):
     names = {row.id: row.name for row in reader.policies()}
     decisions = {row.id: (name, ARMS[row.arm], row.propensity) for id, name in names.items() for row in reader.decisions(id)}
     rewards = {row.decision: row.value for id in names for row in reader.rewards(id) if not row.late}
-    lessons = [row.decision for id in names for row, _ in reader.entries(id) if row.kind == 1]
+    updates = [row.decision for id in names for row, _ in reader.entries(id) if row.kind == 1]
     pending = {row.decision for id in names for row in reader.pending(id)}
-    assert len(lessons) == len(set(lessons)), "learned twice"
-    closed = set(lessons) | pending
+    assert len(updates) == len(set(updates)), "learned twice"
+    closed = set(updates) | pending
     for what, id, *more in said:
         if what == "decision":
             assert decisions.get(id) == tuple(more), f"acknowledged and lost: decision {id}"

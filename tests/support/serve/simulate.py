@@ -48,7 +48,7 @@ HOUR = 3600 * SECOND
 MINUTES = 5 * 60 * SECOND
 CHEAP = [{"kind": "Exp3", "learning_rate": 0.2}, {"kind": "Uniform"}]
 TREE = {"kind": "SExp3", "structure": {"kind": "BinaryTree", "depth": 2}, "learning_rate": 0.1}
-LIMITS = CoreLimits(waiting=40, orders=8, closing=5, following=7, lessons=25, pause=600 * SECOND)
+LIMITS = CoreLimits(waiting=40, orders=8, closing=5, following=7, updates=25, pause=600 * SECOND)
 SILENT = {"away", "full", "overloaded"}
 
 

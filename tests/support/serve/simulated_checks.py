@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 
-from naive.journal import Naive, naive_aggregate, offered
+from naive.journal import Naive, available, naive_aggregate
 
 from hsb.serve.checking import check
 from hsb.serve.core import Reward, receipts
@@ -36,7 +36,7 @@ class Checks:
             self.acked["decision", body["id"]] = told
             self.lost.pop(body["id"], None)  # it was asked for again, by its id, and decided anew
             self.check_acked("decision", body["id"])
-        elif status in ("accepted", "learned", "passed_over", "late", "duplicate") and "learned_at_version" in body:
+        elif status in ("accepted", "learned", "not_learned", "late", "duplicate") and "learned_at_version" in body:
             value = 1.0 - asked.value if asked.loss else asked.value
             self.acked["reward", (asked.decision, asked.id)] = (value, status == "late")
             self.check_acked("reward", (asked.decision, asked.id))
@@ -107,11 +107,11 @@ class Checks:
         for row, decision in entries:
             if row.kind == 1:
                 learned[row.decision] += 1
-                self.check_lesson(naive, row, decision)
+                self.check_update(naive, row, decision)
             naive.step()
             for each in at.pop(naive.version, []):
                 assert (each.arm, each.propensity) == naive.draw(each), f"I4: {each.id} does not follow from the journal"
-                assert each.arm in offered(each), "I4: an arm was played that was not offered"
+                assert each.arm in available(each), "I4: an arm was played that was not available"
             for learner, digest in snapshots.pop(naive.version, []):
                 same = naive.learners()[learner].digest() == digest
                 assert same, f"I3: the snapshot at {naive.version} is not what the stream makes"
@@ -122,7 +122,7 @@ class Checks:
         theirs = {name: each.digest() for name, each in naive.learners().items()}
         assert mine == theirs, f"I3: the state of {policy.name} is not the fold of its stream"
 
-    def check_lesson(self, naive, row, decision):
+    def check_update(self, naive, row, decision):
         feedback = naive.settings["feedback"]
         rewards = [each for (name, _), each in self.store.reward.items() if name == row.decision]
         value = naive_aggregate(rewards, feedback["aggregate"])

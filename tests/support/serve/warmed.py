@@ -1,4 +1,4 @@
-"""Lives of policies in a fresh process: which kernels does the loop meet that were not there before?
+"""Processes of policies in a fresh process: which kernels does the loop meet that were not there before?
 
 `python warmed.py KIND` prints them; so do `file`, `features` and `control`. HSB_ENGINE=numba, or there are none.
 """
@@ -67,7 +67,7 @@ class Client:
         for k in range(count):
             made = self.ask(Decide, "p", f"{seed}-{k}", context(rng, spec, k), available)
             assert made.status == "created", made
-            assert self.ask(Reward, f"{seed}-{k}", float(rng.random() < 0.4)).status in ("learned", "passed_over")
+            assert self.ask(Reward, f"{seed}-{k}", float(rng.random() < 0.4)).status in ("learned", "not_learned")
         batch = [Decide(k, "p", f"{seed}-b{k}", context(rng, spec, k)) for k in range(5)]
         self.noted(lambda: self.local.ask_all(batch))
 

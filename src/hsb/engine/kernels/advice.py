@@ -3,7 +3,7 @@
 import math
 
 from . import maths
-from .arms import is_offered, rebuild
+from .arms import is_available, rebuild
 from .header import ARMS, BASES, REST, WEIGHT
 from .jit import inner
 from .words.advice import ADVICE
@@ -28,12 +28,12 @@ def put(F, I, index, reach):
 
 
 @inner
-def recall(F, I, offered, arm, share):
+def recall(F, I, available, arm, share):
     """Give `arm` that share of the advice, and the rest to another: what it is on makes no difference to the arm's ratio."""
     b, left = I[I[BASES]], 1.0 - share
     for m in range(I[ARMS]):
         F[b + m] = share if m == arm else 0.0
-        if m != arm and is_offered(offered, m):
+        if m != arm and is_available(available, m):
             F[b + m] = left
             left = 0.0
     rebuild(F, I, b)

@@ -12,14 +12,14 @@ short of 1. Before its own plays it expects what the rest of its parent has seen
 so no play counts twice. As in HSB a node stops or goes on, here by Bayes evidence: the probability that its means gave to each loss
 seen. The advice is the arm with the least mean - WIDTHS standard deviations, both mixed over the path by the posterior of stopping.
 
-A node also keeps means that remember about 50 plays. Where these have foretold its losses so much better than its whole subtree that it
+A node also keeps means that remember about 50 plays. Where these have predicted its losses so much better than its whole subtree that it
 cannot be chance, the world has changed there: the node and all below it start anew. The evidence must exceed visits^1.5 + 10000.
 """
 
 import math
 
 from .advice import put
-from .arms import is_offered
+from .arms import is_available
 from .header import ARMS
 from .jit import inner, kernel
 from .words.advisor import ADVICE, BORN, CHANGED, CLOCK, COUNTS, DEPTH, EVIDENCE, GO, ROW0, SCRATCH, STOP, STRIDE, VISITS
@@ -49,15 +49,15 @@ def _width(mu, n):
 
 
 @inner
-def visit(F, I, cell, offered, reach):
+def visit(F, I, cell, available, reach):
     """Reach pass: one node, whose block of arms has the advised ones' shares and 0 for the others. O(depth * arms)."""
-    I[ADVICE] = advise(F, I, cell, offered)
+    I[ADVICE] = advise(F, I, cell, available)
     return put(F, I, SCRATCH + 3 * I[ARMS], reach)
 
 
 @kernel("D1 L1 l C1?")
-def advise(F, I, cell, offered):
-    """The advice for a cell among the offered arms, the first of equals; each arm's index is left where the means were.
+def advise(F, I, cell, available):
+    """The advice for a cell among the available arms, the first of equals; each arm's index is left where the means were.
 
     Changes nothing but scratch. O(depth * arms).
     """
@@ -80,7 +80,7 @@ def advise(F, I, cell, offered):
         else:
             reach = 0.0
         for m in range(M):
-            if not is_offered(offered, m):
+            if not is_available(available, m):
                 continue
             at = row + COUNTS + 4 * m
             l, k = F[at], F[at + 1]
@@ -95,11 +95,11 @@ def advise(F, I, cell, offered):
     least = math.inf
     for m in range(M):
         index = math.inf
-        if is_offered(offered, m):
+        if is_available(available, m):
             mu = _shrunk(F[lost + m], F[kept + m], F[expected + m])  # of nodes never visited
             index = F[mean + m] + reach * mu - WIDTHS * (F[width + m] + reach * _width(mu, 0.0))
         F[mean + m] = index
-        if index < least or (best < 0 and is_offered(offered, m)) or index != index:  # NaN is advised, and ends the round
+        if index < least or (best < 0 and is_available(available, m)) or index != index:  # NaN is advised, and ends the round
             best, least = m, index
     return best
 
@@ -153,7 +153,7 @@ def learn(F, I, cell, arm, loss):
 
 @inner
 def _watch(F, row, arm, loss, expected, unexpected, q, visits):
-    """Count the loss; then compare what the short memory foretold with what the subtree did (q).
+    """Count the loss; then compare what the short memory predicted with what the subtree did (q).
 
     Without forgetting the short mean would be the node's own: no evidence comes of learning faster.
     """

@@ -146,41 +146,41 @@ def keep_in_range(F, I, b, now):
 
 
 @inner
-def shrink_masked(F, I, b, arm, x, f, offered, g):
-    """The same for a round that offered some arms: the arms not offered are multiplied by g. O(M)."""
+def shrink_masked(F, I, b, arm, x, f, available, g):
+    """The same for a round that offered some arms: the arms not available are multiplied by g. O(M)."""
     log = maths.log(g)
     for m in range(I[h.ARMS]):
         if m == arm:
             multiply(F, I, b, m, x, f)
-        elif offered[m] == 0:
+        elif available[m] == 0:
             multiply(F, I, b, m, -log, g)
     rebuild(F, I, b)
     return total(F, b, I[h.TOP], I[h.TOP_SIZE])
 
 
 @inner
-def update(F, I, b, arm, x, f, offered, g):
-    """Either of the two, as arms are offered (None or empty: all of them)."""
-    if offered is not None:
-        if len(offered) > 0:
-            return shrink_masked(F, I, b, arm, x, f, offered, g)
+def update(F, I, b, arm, x, f, available, g):
+    """Either of the two, as arms are available (None or empty: all of them)."""
+    if available is not None:
+        if len(available) > 0:
+            return shrink_masked(F, I, b, arm, x, f, available, g)
     return shrink(F, I, b, arm, x, f)
 
 
 @inner
-def is_masked(offered):
-    """Are some arms not offered?"""
-    if offered is None:
+def is_masked(available):
+    """Are some arms not available?"""
+    if available is None:
         return False
-    return len(offered) > 0
+    return len(available) > 0
 
 
 @inner
-def is_offered(offered, m):
-    """Is arm m offered?"""
-    if offered is None:
+def is_available(available, m):
+    """Is arm m available?"""
+    if available is None:
         return True
-    return len(offered) == 0 or offered[m] != 0
+    return len(available) == 0 or available[m] != 0
 
 
 @inner
@@ -222,14 +222,14 @@ def log_total(F, I, b):
 
 
 @inner
-def shrink_log(F, I, b, arm, x, offered, log_g):
+def shrink_log(F, I, b, arm, x, available, log_g):
     """`shrink` and `shrink_masked` for any x >= 0, in logarithms: return ln(new total / old total), and rescale. O(M)."""
     before = log_total(F, I, b)
     for m in range(I[h.ARMS]):
         log = log_weight(F, I, b, m) - before
         if m == arm:
             log -= x
-        elif not is_offered(offered, m):
+        elif not is_available(available, m):
             log += log_g
         F[b + m] = 0.0  # all weights as logarithms for the moment
         F[b + I[h.LOGS] + m] = log

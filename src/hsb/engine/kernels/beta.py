@@ -224,30 +224,30 @@ def _width(w, y, width):
 
 
 @kernel("D1 C1 d d d D1 D2")
-def add_least(counts, offered, good, bad, weight, p, work):
-    """Add to p[m] `weight` times the probability that arm m has the least loss of the offered arms; to 1e-9 of the weight.
+def add_least(counts, available, good, bad, weight, p, work):
+    """Add to p[m] `weight` times the probability that arm m has the least loss of the available arms; to 1e-9 of the weight.
 
     counts[2m] and counts[2m + 1] are added to the prior (good, bad); work has shape (arms, COLUMNS). O(M) for some 10 to 50 panels.
     """
     M = len(p)
-    masked = len(offered) > 0
+    masked = len(available) > 0
     last = math.inf
     y = math.inf
     for m in range(M):
-        if not masked or offered[m]:
+        if not masked or available[m]:
             last = min(last, _prepare(work[m], good + counts[2 * m], bad + counts[2 * m + 1]))
             y = min(y, work[m, FIRST])
     panels, least = 0, 0.0
     while y < last:
         width = min(2.0 + 0.3 * abs(y), last - y)  # ln(1 + e^y) has a pole at i pi
         for m in range(M):
-            if (not masked or offered[m]) and work[m, FIRST] < y + width:
+            if (not masked or available[m]) and work[m, FIRST] < y + width:
                 width = max(_width(work[m], y, width), min(work[m, FIRST] - y, width))
         panels += 1
         if panels == MOST_PANELS:  # never seen: some 10 to 50 do for all counts; time is bounded whatever they are
             least = 0.01 * (last - y)
         width = max(width, least)
-        _add_panel(offered, y, 0.5 * width, weight, p, work)
+        _add_panel(available, y, 0.5 * width, weight, p, work)
         y = last if last - y <= width else y + width
 
 
@@ -269,11 +269,11 @@ def _densities(w, y, half):
 
 
 @kernel
-def _add_panel(offered, y, half, weight, p, work):
+def _add_panel(available, y, half, weight, p, work):
     M = len(p)
-    masked = len(offered) > 0
+    masked = len(available) > 0
     for m in range(M):
-        if masked and not offered[m]:
+        if masked and not available[m]:
             continue
         w = work[m]
         here = w[FIRST] < y + 2.0 * half
@@ -290,11 +290,11 @@ def _add_panel(offered, y, half, weight, p, work):
     for k in range(NODES):
         product = weight * _WEIGHT[k]
         for m in range(M):
-            if not masked or offered[m]:
+            if not masked or available[m]:
                 work[m, BEFORE] = product
                 product *= work[m, SURVIVAL + k]
         product = 1.0
         for m in range(M - 1, -1, -1):
-            if not masked or offered[m]:
+            if not masked or available[m]:
                 p[m] += work[m, BEFORE] * product * work[m, DENSITY + k]
                 product *= work[m, SURVIVAL + k]

@@ -1,10 +1,10 @@
 """Contexts of mixed features as numbers: what models see (z), what trees see (cells), and the statistics that both rest on.
 
-A raw row has one float for each *slot*, NaN where it is missing; one that was read when fewer slots were known is shorter. What a
-slot means stands in a row of `I` and a row of `F` (`slots.py`). `where` lists the places of all categories, slot by slot. `head` counts.
+A raw row has one float for each *input*, NaN where it is missing; one that was read when fewer inputs were known is shorter. What a
+input means stands in a row of `I` and a row of `F` (`inputs.py`). `where` lists the places of all categories, input by input. `head` counts.
 
 A category's raw value is its number k, in order of admission; limit + k says that it shares the place of k; -1 that it is new.
-A tag's is 1 or 0, or 2 where the slot's place is shared by other tags and only they are there.
+A tag's is 1 or 0, or 2 where the input's place is shared by other tags and only they are there.
 """
 
 import math
@@ -12,8 +12,7 @@ import math
 import numpy as np
 
 from . import maths
-from .jit import inner, kernel
-from .slots import (
+from .inputs import (
     BITS,
     CATEGORY,
     CELLS,
@@ -26,6 +25,7 @@ from .slots import (
     FLAG,
     HIGH,
     HUGE,
+    INPUTS,
     KIND,
     LIMIT,
     LOW,
@@ -44,13 +44,13 @@ from .slots import (
     SCALE,
     SHARED,
     SHIFT,
-    SLOTS,
     START,
     TAG,
     TREE,
     UNSEEN,
     WATCHED,
 )
+from .jit import inner, kernel
 from .splitmix import STEP, mixed
 
 
@@ -60,10 +60,10 @@ def encode_row(raw, z, cells, head, I, F, where):
     for p in range(len(z)):
         z[p] = 0.0
     z[0] = 1.0
-    slots = head[SLOTS]
+    inputs = head[INPUTS]
     for k in range(len(cells)):
         cells[k] = 0
-    for s in range(slots):
+    for s in range(inputs):
         x = raw[s] if s < len(raw) else math.nan
         if math.isnan(x):
             if I[s, MISSING] >= 0:
@@ -161,7 +161,7 @@ def observe_row(raw, head, I, F, reservoir, recent):
         j = np.int64(mixed(np.uint64(n) * STEP) % np.uint64(n + 1))
     head[ROWS] = n + 1
     watched = max(WATCHED, n // WATCHED)
-    for s in range(head[SLOTS]):
+    for s in range(head[INPUTS]):
         x = raw[s] if s < len(raw) else math.nan
         if j < SAMPLE:
             reservoir[s, j] = x

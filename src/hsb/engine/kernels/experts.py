@@ -5,7 +5,7 @@ never above 1, so weights only fall; before their total leaves the double range 
 whose largest is then 0. So no weight is lost, however long the run, and nothing is floored.
 
 `advice[row, k]` is the arm of expert k, or `advice[row, k, m]` what it gives arm m: Numba compiles one or the other. An expert sleeps where
-nothing it advises is offered. `offered` is empty where every arm is, else one byte per arm.
+nothing it advises is available. `available` is empty where every arm is, else one byte per arm.
 
 `seen[0]` counts the rounds learned, in the call that learns them: how an interrupt is found to have come before or after.
 """
@@ -35,33 +35,33 @@ class Table(NamedTuple):
 
 
 @kernel
-def _awake(advice, row, k, offered):
-    """How much of an expert's advice is offered; 0 where it sleeps."""
+def _awake(advice, row, k, available):
+    """How much of an expert's advice is available; 0 where it sleeps."""
     if advice.ndim == 2:
-        return 1.0 if len(offered) == 0 or offered[advice[row, k]] != 0 else 0.0
+        return 1.0 if len(available) == 0 or available[advice[row, k]] != 0 else 0.0
     a = 0.0
     for m in range(advice.shape[2]):
-        if len(offered) == 0 or offered[m] != 0:
+        if len(available) == 0 or available[m] != 0:
             a += advice[row, k, m]
     return a
 
 
 @kernel
 def _share(advice, row, k, m, a):
-    """What an expert awake gives an offered arm, its advice renormalised over the offered ones."""
+    """What an expert awake gives an available arm, its advice renormalised over the available ones."""
     if advice.ndim == 2:
         return 1.0 if advice[row, k] == m else 0.0
     return advice[row, k, m] / a
 
 
 @kernel
-def _add(advice, row, k, offered, a, w, p):
+def _add(advice, row, k, available, a, w, p):
     """Add what an expert of weight w, awake, gives each arm."""
     if advice.ndim == 2:
         p[advice[row, k]] += w
     else:
         for m in range(advice.shape[2]):
-            if len(offered) == 0 or offered[m] != 0:
+            if len(available) == 0 or available[m] != 0:
                 p[m] += w * (advice[row, k, m] / a)
 
 
@@ -76,33 +76,33 @@ def _factor(advice, step, x, f):
 
 
 @kernel
-def _weigh_logs(logs, advice, row, offered, p):
+def _weigh_logs(logs, advice, row, available, p):
     """`p`, up to its scale, where the experts awake weigh too little for plain numbers; equal shares where all sleep."""
     top = -math.inf
     for k in range(len(logs)):
-        if _awake(advice, row, k, offered) > 0.0:
+        if _awake(advice, row, k, available) > 0.0:
             top = max(top, logs[k])
     for m in range(len(p)):
-        p[m] = 1.0 if top == -math.inf and (len(offered) == 0 or offered[m] != 0) else 0.0
+        p[m] = 1.0 if top == -math.inf and (len(available) == 0 or available[m] != 0) else 0.0
     if top > -math.inf:
         for k in range(len(logs)):
-            a = _awake(advice, row, k, offered)
+            a = _awake(advice, row, k, available)
             if a > 0.0:
-                _add(advice, row, k, offered, a, maths.exp(logs[k] - top), p)
+                _add(advice, row, k, available, a, maths.exp(logs[k] - top), p)
 
 
 @kernel("D1 D1 D3 l C1 D1", "D1 D1 I2 l C1 D1")
-def mix(logs, weights, advice, row, offered, p):
-    """Fill p with the probabilities of the arms, which add to 1; those not offered get 0. O(experts)."""
+def mix(logs, weights, advice, row, available, p):
+    """Fill p with the probabilities of the arms, which add to 1; those not available get 0. O(experts)."""
     for m in range(len(p)):
         p[m] = 0.0
     for k in range(len(weights)):
-        a = _awake(advice, row, k, offered)
+        a = _awake(advice, row, k, available)
         if a > 0.0:
-            _add(advice, row, k, offered, a, weights[k], p)
+            _add(advice, row, k, available, a, weights[k], p)
     total = _sum(p)
     if total < UNSEEN:
-        _weigh_logs(logs, advice, row, offered, p)
+        _weigh_logs(logs, advice, row, available, p)
         total = _sum(p)
     for m in range(len(p)):
         p[m] /= total
@@ -117,18 +117,18 @@ def _sum(p):
 
 
 @kernel("D1 D1 D3 l C1 D1 d", "D1 D1 I2 l C1 D1 d")
-def decide(logs, weights, advice, row, offered, p, u):
+def decide(logs, weights, advice, row, available, p, u):
     """The arm that the number u in [0, 1) selects, and its probability. Changes nothing but the scratch p."""
-    mix(logs, weights, advice, row, offered, p)
+    mix(logs, weights, advice, row, available, p)
     return pick(p, u)
 
 
 @kernel
-def _log_kept(logs, weights, advice, row, offered, arm, x, f):
+def _log_kept(logs, weights, advice, row, available, arm, x, f):
     """ln of what the experts awake keep of their total weight. O(experts)."""
     before, after = 0.0, 0.0
     for k in range(len(weights)):
-        a = _awake(advice, row, k, offered)
+        a = _awake(advice, row, k, available)
         if a > 0.0:
             before += weights[k]
             after += weights[k] * _factor(advice, x * _share(advice, row, k, arm, a), x, f)
@@ -136,7 +136,7 @@ def _log_kept(logs, weights, advice, row, offered, arm, x, f):
         return maths.log(after / before)
     top, top_after = -math.inf, -math.inf
     for k in range(len(logs)):
-        a = _awake(advice, row, k, offered)
+        a = _awake(advice, row, k, available)
         if a > 0.0:
             top = max(top, logs[k])
             top_after = max(top_after, logs[k] - x * _share(advice, row, k, arm, a))
@@ -144,7 +144,7 @@ def _log_kept(logs, weights, advice, row, offered, arm, x, f):
         return 0.0
     before, after = 0.0, 0.0
     for k in range(len(logs)):
-        a = _awake(advice, row, k, offered)
+        a = _awake(advice, row, k, available)
         if a > 0.0:
             before += maths.exp(logs[k] - top)
             after += maths.exp(logs[k] - x * _share(advice, row, k, arm, a) - top_after)
@@ -152,23 +152,23 @@ def _log_kept(logs, weights, advice, row, offered, arm, x, f):
 
 
 @kernel("D1 D1 L1 D3 l C1 l d", "D1 D1 L1 I2 l C1 l d")
-def learn(logs, weights, seen, advice, row, offered, arm, x):
+def learn(logs, weights, seen, advice, row, available, arm, x):
     """Multiply each expert's weight by exp(-x advice[arm]), x = rate * loss / propensity, and count the round. O(experts).
 
     Sleeping experts are multiplied by what those awake keep of their total: up to a common scale, the experts awake keep their total.
     """
     seen[0] += 1
-    if x <= 0.0 or is_sole(offered):  # a single arm offered is advised by every expert awake: nothing to learn
+    if x <= 0.0 or is_sole(available):  # a single arm available is advised by every expert awake: nothing to learn
         return
     x = min(x, MOST)
     f = maths.exp(-x)
     log_g = 0.0
-    if len(offered) > 0:
-        log_g = _log_kept(logs, weights, advice, row, offered, arm, x, f)
+    if len(available) > 0:
+        log_g = _log_kept(logs, weights, advice, row, available, arm, x, f)
     g = maths.exp(log_g)
     total = 0.0
     for k in range(len(weights)):
-        a = _awake(advice, row, k, offered)
+        a = _awake(advice, row, k, available)
         if a > 0.0:
             step = x * _share(advice, row, k, arm, a)  # no branch: half of the experts that advise one arm would mispredict it
             logs[k] -= step
@@ -196,12 +196,12 @@ def rescale(logs, weights):
 
 
 @kernel("D1 D1 L1 Table(D3 L1 C2 D2 D1) d D1 L1 D1", "D1 D1 L1 Table(I2 L1 C2 D2 D1) d D1 L1 D1")
-def play(logs, weights, seen, table, rate, p, played, chances):
+def play(logs, weights, seen, table, rate, p, played, probabilities):
     """Decide and learn in every round of a table."""
     advice = table.advice
     for t in range(len(table.us)):
-        row, offered = table.row[t], table.masks[t]
-        arm, chance = decide(logs, weights, advice, row, offered, p, table.us[t])
-        learn(logs, weights, seen, advice, row, offered, arm, rate * table.losses[t, arm] / chance)
+        row, available = table.row[t], table.masks[t]
+        arm, probability = decide(logs, weights, advice, row, available, p, table.us[t])
+        learn(logs, weights, seen, advice, row, available, arm, rate * table.losses[t, arm] / probability)
         played[t] = arm
-        chances[t] = chance
+        probabilities[t] = probability

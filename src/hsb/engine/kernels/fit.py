@@ -1,4 +1,4 @@
-"""A panel's models fitted to rows that are known whole, not round by round (`engine/state/fit.py` says in which order).
+"""An ensemble's models fitted to rows that are known whole, not round by round (`engine/state/fit.py` says in which order).
 
 `Z` has a row for each place and a column for each row of the log, so that a cut reads one line of memory; `z` is scratch for one row of the
 log. Sums go in the order in which rows lie, whatever the machine.
@@ -8,15 +8,16 @@ import math
 
 import numpy as np
 
-from . import forest, panel, ridge
+from . import ensemble, forest, ridge
 from .header import ARMS
 from .jit import inner, kernel
 from .splitmix import STEP, mixed
-from .words.panel import (
+from .words.ensemble import (
     AT,
     BLOCK,
     BLOCKS,
     BLOCKS_USED,
+    COSINES,
     COUNTS,
     COVARIANCE,
     CUT,
@@ -42,7 +43,6 @@ from .words.panel import (
     TREES,
     VISITED,
     WATCH,
-    WAVES,
     WEIGHTS,
 )
 
@@ -65,11 +65,11 @@ def add_rows(F, I, Z, arm, loss, z, A, b, curved):
 
     O(rows * places^2), places that are 0 apart.
     """
-    d, at = (I[WAVES] + 1 if curved else len(Z)), panel.phi_at(I)
+    d, at = (I[COSINES] + 1 if curved else len(Z)), ensemble.phi_at(I)
     for t in range(len(arm)):
         _read(Z, t, z)
         if curved:
-            panel.waves(F, I, z)
+            ensemble.cosines(F, I, z)
         x = F[at : at + d] if curved else z[:d]
         m, y = arm[t], loss[t] - 0.5
         for i in range(d):
@@ -86,12 +86,12 @@ def add_rows(F, I, Z, arm, loss, z, A, b, curved):
 
 @kernel("D1 L1 D2 L1 D1 D1 D1 b")
 def left_out(F, I, Z, arm, loss, z, out, curved):
-    """Into out: what the linear models, or if `curved` the waves, foretell of each row without having learned it, less 1/2.
+    """Into out: what the linear models, or if `curved` the cosines, predict of each row without having learned it, less 1/2.
 
     Without a row a ridge regression is wrong by its error over 1 - x' P x, P being the covariance with it. O(rows * places^2).
     """
-    at, n, stack = I[SCRATCH], I[WAVES] + 1, I[STACK]
-    phi, d = panel.phi_at(I), (n if curved else len(Z))
+    at, n, stack = I[SCRATCH], I[COSINES] + 1, I[STACK]
+    phi, d = ensemble.phi_at(I), (n if curved else len(Z))
     v = F[at + 8 + I[ROOM] + n : at + 8 + I[ROOM] + n + max(I[ROOM], n)]
     average = (F[stack + LOST] + 1.0) / (F[stack + ROUNDS] + 2.0)
     precision = F[I[RIDGE] + I[ROOM]] if curved else F[I[RIDGE]]
@@ -99,14 +99,14 @@ def left_out(F, I, Z, arm, loss, z, out, curved):
     for t in range(len(arm)):
         _read(Z, t, z)
         if curved:
-            panel.waves(F, I, z)
+            ensemble.cosines(F, I, z)
         x = F[phi : phi + d] if curved else z[:d]
         m = arm[t]
-        weights, P = panel.wave_at(I, m) if curved else (I[LINEAR] + m * I[ROOM], panel.covariance_at(F, I, m))
+        weights, P = ensemble.cosine_at(I, m) if curved else (I[LINEAR] + m * I[ROOM], ensemble.covariance_at(F, I, m))
         sd, s = ridge.width(F, P, stride, x, v, d), 0.0
         for i in range(d):
             s += F[P + i] * x[i]
-        error = loss[t] - 0.5 - ridge.foretell(F, weights, x, d) - (average - 0.5) * precision * s
+        error = loss[t] - 0.5 - ridge.predict(F, weights, x, d) - (average - 0.5) * precision * s
         out[t] = min(max(loss[t] - error / (1.0 - min(sd * sd, SUREST)), 0.0), 1.0) - 0.5
 
 
@@ -202,13 +202,13 @@ def count(F, I, Z, arm, loss, rows, z):
 
 
 @kernel("D1 L1 D2 L1 L1 D1 D1")
-def foretell(F, I, Z, arm, rows, z, out):
-    """Into out: what the forest foretells of these rows of the log, less 1/2."""
+def predict(F, I, Z, arm, rows, z, out):
+    """Into out: what the forest predicts of these rows of the log, less 1/2."""
     for q in range(len(rows)):
         t = rows[q]
         _read(Z, t, z)
         forest.trace(F, I, z)
-        out[t] = forest.foretell(F, I, arm[t])[0] - 0.5
+        out[t] = forest.predict(F, I, arm[t])[0] - 0.5
 
 
 @kernel("D1 L1")
@@ -228,14 +228,14 @@ def watch(F, I):
 
 @kernel("D1 L1 D2 D1 D1 D1")
 def weigh(F, I, forecasts, loss, x, v):
-    """Weigh the models anew by what they foretold of each row, a column each, less 1/2; x and v are scratch."""
-    panel.weigh_anew(F, I)
+    """Weigh the models anew by what they predicted of each row, a column each, less 1/2; x and v are scratch."""
+    ensemble.weigh_anew(F, I)
     for t in range(len(loss)):
         for j in range(INPUTS - 1):
             x[j] = forecasts[j, t]
         x[INPUTS - 1] = 1.0
         at = I[STACK]
-        ridge.learn(F, at + WEIGHTS, at + COVARIANCE, INPUTS, x, loss[t] - 0.5, v, INPUTS, panel.ALWAYS)
+        ridge.learn(F, at + WEIGHTS, at + COVARIANCE, INPUTS, x, loss[t] - 0.5, v, INPUTS, ensemble.ALWAYS)
 
 
 @kernel("L1 l")

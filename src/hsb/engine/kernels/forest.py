@@ -6,7 +6,7 @@ threshold near a value seen, with the counts of both sides; after some visits it
 
     gain = sum over arms of (h d^2 / (mu (1 - mu)) - ln(1 + h)) / 2,    h = n0 n1 / (n0 + n1),   d the difference of the sides' means,
 
-which is how much better two means foretell than one, and what the second costs (Schwarz 1978). Its children begin with the counts of
+which is how much better two means predict than one, and what the second costs (Schwarz 1978). Its children begin with the counts of
 the sides. Trees are averaged.
 """
 
@@ -18,12 +18,11 @@ from . import maths
 from .header import ARMS
 from .jit import inner
 from .splitmix import STEP, mixed
-from .words.panel import (
+from .words.ensemble import (
     AT,
     BLOCK,
     BLOCKS,
     BLOCKS_USED,
-    CHANCE,
     COUNTS,
     CUT,
     CUTS,
@@ -34,6 +33,7 @@ from .words.panel import (
     NODES,
     NODES_USED,
     PLACES,
+    PROBABILITY,
     SEED,
     SET,
     STOP,
@@ -48,7 +48,7 @@ from .words.panel import (
 SHRINK = 1.0  # how many plays the parent's mean is worth
 FIRST = 15.0  # visits after which a leaf first looks for a cut; then each time half as many more
 LEAST = 2.0  # gain that a cut needs
-SETTLE = 0.3  # chance that a cut without threshold takes the value at hand
+SETTLE = 0.3  # probability that a cut without threshold takes the value at hand
 SUREST = 1e-9  # means are cut to [SUREST, 1 - SUREST] where evidence is weighed: nested means round to 1, and a loss below 1 then has q = 0
 
 
@@ -85,7 +85,7 @@ def trace(F, I, z):
 
 
 @inner
-def foretell(F, I, arm):
+def predict(F, I, arm):
     """After `trace`: what an arm will lose, and a standard deviation of that, as averages over the trees."""
     own, at = COUNTS + 2 * arm, I[TRACE]
     mean = width = 0.0
@@ -173,7 +173,7 @@ def _watch(F, I, z, arm, loss, row, level):
 
 @inner
 def gain_of(F, cut, M):
-    """How much better two means an arm foretell than one."""
+    """How much better two means an arm predict than one."""
     if F[cut + SET] == 0.0:
         return 0.0
     gain = 0.0
@@ -216,7 +216,7 @@ def _split(F, I, row, block, cut):
 
 @inner
 def watch_anew(F, I, block):
-    """Random places to cut at, by `CHANCE`; thresholds come with the next values."""
+    """Random places to cut at, by `PROBABILITY`; thresholds come with the next values."""
     width = WATCH + 4 * I[ARMS]
     for c in range(CUTS):
         cut = block + c * width
@@ -227,12 +227,12 @@ def watch_anew(F, I, block):
 
 @inner
 def draw_place(F, I):
-    """A place, with the chance that `CHANCE` gives it: the sums of the chances up to it."""
+    """A place, with the probability that `PROBABILITY` gives it: the sums of the probabilities up to it."""
     u = draw(I)
     low, high = 0, I[PLACES] - 1
     while low < high:
         middle = (low + high) // 2
-        if F[I[CHANCE] + middle] > u:
+        if F[I[PROBABILITY] + middle] > u:
             high = middle
         else:
             low = middle + 1

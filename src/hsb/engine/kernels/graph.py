@@ -63,13 +63,13 @@ def log_visit(F, I, n, reach):
 
 
 @inner
-def ratio(F, I, n, arm, x, f, offered, g):
+def ratio(F, I, n, arm, x, f, available, g):
     """Ratio pass over the n nodes just visited; return the root's ratio. x <= STEP."""
     R = I[RATIO]
     for i in range(n - 1, -1, -1):
         row, k, edge = _node(I, i)
         b = row + 1 + 2 * k
-        now = arms.update(F, I, b, arm, x, f, offered, g)
+        now = arms.update(F, I, b, arm, x, f, available, g)
         F[row + 1] *= now * F[I[WEIGHT] + I[VISITS] + i]
         arms.keep_in_range(F, I, b, now)
         for o in range(1, k):
@@ -79,12 +79,12 @@ def ratio(F, I, n, arm, x, f, offered, g):
 
 
 @inner
-def ratio_log(F, I, n, arm, x, offered, log_g):
+def ratio_log(F, I, n, arm, x, available, log_g):
     """The same in logarithms, for any x; return ln of the root's ratio."""
     R = I[RATIO]
     for i in range(n - 1, -1, -1):
         row, k, edge = _node(I, i)
-        options.multiply_log(F, row, k, 0, arms.shrink_log(F, I, row + 1 + 2 * k, arm, x, offered, log_g))
+        options.multiply_log(F, row, k, 0, arms.shrink_log(F, I, row + 1 + 2 * k, arm, x, available, log_g))
         for o in range(1, k):
             options.multiply_log(F, row, k, o, F[R + I[edge + o - 1]])
         F[R + i] = options.settle_log(F, row, k)

@@ -13,37 +13,37 @@ from .jit import inner
 from .words import one_of as one_of_words
 from .words import state as state_words
 
-UNSEEN = 1e-90  # below this total the probabilities of the offered arms are computed in logarithms
+UNSEEN = 1e-90  # below this total the probabilities of the available arms are computed in logarithms
 
 
 @inner
-def mix(F, I, key, offered, p, total, has, logs):
-    """`rounds.mix` where the offered arms have a total that a double can hardly tell from 0: the total; -1 without logarithms."""
+def mix(F, I, key, available, p, total, has, logs):
+    """`rounds.mix` where the available arms have a total that a double can hardly tell from 0: the total; -1 without logarithms."""
     if logs is not None:
-        _log_probabilities(F, I, key, offered, p, has)
+        _log_probabilities(F, I, key, available, p, has)
         _normalise(p)
         return total
     return -1.0
 
 
 @inner
-def log_g(F, I, key, offered, p, arm, x, has, logs):
+def log_g(F, I, key, available, p, arm, x, has, logs):
     """`rounds._log_g` likewise; inf without logarithms."""
     if logs is not None:
-        _log_probabilities(F, I, key, offered, p, has)
+        _log_probabilities(F, I, key, available, p, has)
         return _log_kept(p, arm, x)
     return math.inf
 
 
 @inner
-def weigh(F, I, key, offered, step, drift, has, logs):
+def weigh(F, I, key, available, step, drift, has, logs):
     """The rest of `rounds.update`, for any `step` = (arm, x, ln g): ln of the whole mixture's ratio; inf without logarithms."""
     if logs is not None:
         r = 0.0
         for k in range(I[state_words.MEMBERS] - 1, -1, -1):
             f, i, part = members.own(F, I, k, key)
             n = of.extend(f, i, part, members.count(I, k), has.dense, has.compressed)
-            r = _ratio_log(f, i, part, n, step, offered, has.trees, has.intervals, has.listed, has.heads)
+            r = _ratio_log(f, i, part, n, step, available, has.trees, has.intervals, has.listed, has.heads)
             if i[h.PARENT] >= 0:
                 F[members.place(I, i, one_of_words.CHILD_RATIO)] = r
             of.share(f, i, n, drift, has.trees, has.heads)
@@ -52,25 +52,25 @@ def weigh(F, I, key, offered, step, drift, has, logs):
 
 
 @inner
-def _ratio_log(F, I, key, n, step, offered, trees, interval, listed, heads):
+def _ratio_log(F, I, key, n, step, available, trees, interval, listed, heads):
     """`kinds.ratio` in logarithms, for `step` = (arm, x, ln g)."""
     arm, x, log_g = step
     kind = I[h.KIND]
     if trees is not None:
         if kind == h.DENSE or kind == h.COMPRESSED:
-            return tree.ratio_log(F, I, n, arm, x, offered, log_g)
+            return tree.ratio_log(F, I, n, arm, x, available, log_g)
     if interval is not None:
         if kind == h.INTERVALS:
-            return intervals.ratio_log(F, I, key, arm, x, offered, log_g)
+            return intervals.ratio_log(F, I, key, arm, x, available, log_g)
     if listed is not None:
         if kind == h.GRAPH:
-            return graph.ratio_log(F, I, n, arm, x, offered, log_g)
+            return graph.ratio_log(F, I, n, arm, x, available, log_g)
         if kind == h.ONE_OF:
-            return one_of.ratio_log(F, I, arm, x, offered, log_g)
+            return one_of.ratio_log(F, I, arm, x, available, log_g)
     if heads is not None:
-        if kind == h.ADVISOR or kind == h.PANEL:
+        if kind == h.ADVISOR or kind == h.ENSEMBLE:
             return advice.log_ratio(F, I, arm, x)
-        return one_of.ratio_log(F, I, arm, x, offered, log_g)
+        return one_of.ratio_log(F, I, arm, x, available, log_g)
     return 0.0
 
 
@@ -90,7 +90,7 @@ def _log_visit(F, I, key, n, reach, trees, interval, listed, heads):
         elif kind == h.ONE_OF:
             one_of.log_visit(F, I, reach)
     if heads is not None:
-        if kind == h.ADVISOR or kind == h.PANEL:
+        if kind == h.ADVISOR or kind == h.ENSEMBLE:
             F[I[h.WEIGHT]] = reach
         elif kind == h.HEAD:
             one_of.log_visit(F, I, reach)
@@ -98,8 +98,8 @@ def _log_visit(F, I, key, n, reach, trees, interval, listed, heads):
 
 
 @inner
-def _log_probabilities(F, I, key, offered, p, has):
-    """After `rounds.visit`: p[m] = ln of the probability of arm m, up to a constant; -inf where it is not offered. Uses up the scratch."""
+def _log_probabilities(F, I, key, available, p, has):
+    """After `rounds.visit`: p[m] = ln of the probability of arm m, up to a constant; -inf where it is not available. Uses up the scratch."""
     for k in range(I[state_words.MEMBERS]):
         f, i, part = members.own(F, I, k, key)
         n = members.count(I, k)
@@ -110,7 +110,7 @@ def _log_probabilities(F, I, key, offered, p, has):
         for v in range(n):
             f[i[h.WEIGHT] + v] -= arms.log_total(f, i, i[i[h.BASES] + v])
     for m in range(len(p)):
-        p[m] = _log_sum(F, I, m) if arms.is_offered(offered, m) else -math.inf
+        p[m] = _log_sum(F, I, m) if arms.is_available(available, m) else -math.inf
 
 
 @inner
@@ -149,7 +149,7 @@ def _normalise(p):
 
 @inner
 def _log_kept(p, arm, x):
-    """ln of what the offered arms keep of their total when `arm` is multiplied by exp(-x); p in logarithms, up to a constant."""
+    """ln of what the available arms keep of their total when `arm` is multiplied by exp(-x); p in logarithms, up to a constant."""
     high = -math.inf
     for m in range(len(p)):
         high = max(high, p[m])

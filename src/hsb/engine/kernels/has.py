@@ -18,7 +18,7 @@ class Has(NamedTuple):
     listed: int | None
     """Graphs, and roots of `OneOf`."""
     heads: int | None
-    """A head, advisors or panels."""
+    """A head, advisors or ensembles."""
     logs: int | None
     """Passes in logarithms (`hard.py`)."""
     small: int | None
@@ -29,4 +29,4 @@ class Has(NamedTuple):
     """Many arms: a decision walks."""
     dense: int | None
     """Dense trees."""
-    panels: int | None
+    ensembles: int | None

@@ -19,7 +19,7 @@ from ... import reproducible_math
 DONE, DUE, SHORT, HARD = 0, 1, 2, 3
 
 # Kinds of members.
-DENSE, COMPRESSED, INTERVALS, GRAPH, ONE_OF, ADVISOR, HEAD, PANEL = 1, 2, 3, 4, 5, 6, 7, 8
+DENSE, COMPRESSED, INTERVALS, GRAPH, ONE_OF, ADVISOR, HEAD, ENSEMBLE = 1, 2, 3, 4, 5, 6, 7, 8
 
 # Words of the I of every member.
 KIND = 0
@@ -39,7 +39,7 @@ HEADER = 32  # words of a header; those from 12 on are the kind's own (`words/`)
 REST = 0  # F[REST]: after a visit, the mass that lies on nodes at their prior
 
 SMALL = 4  # arms, at most, of `small.py`
-FEW = 16  # up to so many arms, or with some not offered, a decision computes every arm's probability; beyond, it walks. And of `medium.py`
+FEW = 16  # up to so many arms, or with some not available, a decision computes every arm's probability; beyond, it walks. And of `medium.py`
 BLOCK = 8  # fan-out of the sum tree over arms
 ARM_TINY = 1e-260
 LOG_ARM_TINY = reproducible_math.log(ARM_TINY)

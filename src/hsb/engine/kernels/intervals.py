@@ -230,7 +230,7 @@ def _set_mass(F, I, at, b, log):
 
 
 @inner
-def ratio(F, I, key, arm, x, f, offered, g):
+def ratio(F, I, key, arm, x, f, available, g):
     """Ratio pass over the intervals just visited; return the root's ratio. x <= STEP."""
     leaf = key[0]
     N = I[interval_words.LEAVES]
@@ -242,7 +242,7 @@ def ratio(F, I, key, arm, x, f, offered, g):
         I[interval_words.ARM0],
         I[h.WIDTH] + I[h.ARMS],
     )
-    masked = arms.is_masked(offered)
+    masked = arms.is_masked(available)
     M, adjoint = I[h.ARMS], I[interval_words.ADJOINT]
     r = inv = 1.0
     for i in range(leaf, -1, -1):
@@ -254,7 +254,7 @@ def ratio(F, I, key, arm, x, f, offered, g):
                 for m in range(1, M):
                     now += F[b + m]
             else:
-                now = arms.update(F, I, b, arm, x, f, offered, g)
+                now = arms.update(F, I, b, arm, x, f, available, g)
             at = sigma + i * N + j
             if i == j:  # the leaf, by whose weight all others are divided
                 r = F[at] * now / F[I[interval_words.UNIT]]
@@ -313,7 +313,7 @@ def _add_row(F, to, row, factor, n):
 
 
 @inner
-def ratio_log(F, I, key, arm, x, offered, log_g):
+def ratio_log(F, I, key, arm, x, available, log_g):
     """The same in logarithms, for any x; return ln of the root's ratio."""
     leaf = key[0]
     N = I[interval_words.LEAVES]
@@ -324,7 +324,7 @@ def ratio_log(F, I, key, arm, x, offered, log_g):
         for j in range(leaf, N):
             b, at = _block(I, i, j), i * N + j
             log = _log_rate(F, I, at) + maths.log(arms.total(F, b, I[h.TOP], I[h.TOP_SIZE]))
-            log += arms.shrink_log(F, I, b, arm, x, offered, log_g)
+            log += arms.shrink_log(F, I, b, arm, x, available, log_g)
             if i == j:
                 r = log - maths.log(F[I[interval_words.UNIT]])
                 log = maths.log(F[I[interval_words.UNIT]])

@@ -6,7 +6,8 @@ A code says how: [how, n, the n features, then]
 - CELLS: leaves. One feature in equal cells.
 - GRID: the bits of each feature. Row-major cell number, the first feature counting most.
 - NOTHING: no key is needed.
-- NUMBERS: words. What a panel sees (`panel.py`): the bits of 1, of each feature in standard deviations of a uniform one from the middle, of 0s.
+- NUMBERS: words. What an ensemble sees (`ensemble.py`): the bits of 1, of each feature in standard deviations of a uniform one from the
+  middle, of 0s.
 """
 
 import math

@@ -6,14 +6,14 @@ so a policy waits only for the kernels that it needs.
 
 import numpy as np
 
-from . import advice, advisor, arms, graph, intervals, one_of, panel, rows, tree
-from .header import ADVISOR, BASES, COMPRESSED, DENSE, GRAPH, HEAD, INTERVALS, KIND, ONE_OF, PANEL
+from . import advice, advisor, arms, ensemble, graph, intervals, one_of, rows, tree
+from .header import ADVISOR, BASES, COMPRESSED, DENSE, ENSEMBLE, GRAPH, HEAD, INTERVALS, KIND, ONE_OF
 from .jit import inner
 from .words.tree import PATH
 
 
 @inner
-def visit(F, I, key, offered, reach, dense, compressed, interval, listed, heads, panels):
+def visit(F, I, key, available, reach, dense, compressed, interval, listed, heads, ensembles):
     """Reach pass: how many nodes have rows. Their weights and arm blocks stand at WEIGHT and BASES."""
     kind = I[KIND]
     if dense is not None:
@@ -30,12 +30,12 @@ def visit(F, I, key, offered, reach, dense, compressed, interval, listed, heads,
             return graph.visit(F, I, key, reach)
         if kind == ONE_OF:
             return one_of.visit(F, I, reach)
-    if panels is not None:
-        if kind == PANEL:
-            return panel.visit(F, I, key.view(np.float64), offered, reach)
+    if ensembles is not None:
+        if kind == ENSEMBLE:
+            return ensemble.visit(F, I, key.view(np.float64), available, reach)
     if heads is not None:
         if kind == ADVISOR:
-            return advisor.visit(F, I, key[0], offered, reach)
+            return advisor.visit(F, I, key[0], available, reach)
         return one_of.visit(F, I, reach)
     return 0
 
@@ -53,25 +53,25 @@ def extend(F, I, key, n, dense, compressed):
 
 
 @inner
-def ratio(F, I, key, n, step, offered, trees, interval, listed, heads):
+def ratio(F, I, key, n, step, available, trees, interval, listed, heads):
     """Ratio pass over the n nodes just visited, for `step` = (arm, x, exp(-x), g) with x <= STEP: the member's ratio."""
     arm, x, f, g = step
     kind = I[KIND]
     if trees is not None:
         if kind == DENSE or kind == COMPRESSED:
-            return tree.ratio(F, I, n, arm, x, f, offered, g)
+            return tree.ratio(F, I, n, arm, x, f, available, g)
     if interval is not None:
         if kind == INTERVALS:
-            return intervals.ratio(F, I, key, arm, x, f, offered, g)
+            return intervals.ratio(F, I, key, arm, x, f, available, g)
     if listed is not None:
         if kind == GRAPH:
-            return graph.ratio(F, I, n, arm, x, f, offered, g)
+            return graph.ratio(F, I, n, arm, x, f, available, g)
         if kind == ONE_OF:
-            return one_of.ratio(F, I, arm, x, f, offered, g)
+            return one_of.ratio(F, I, arm, x, f, available, g)
     if heads is not None:
-        if kind == ADVISOR or kind == PANEL:
+        if kind == ADVISOR or kind == ENSEMBLE:
             return advice.ratio(F, I, arm, f)
-        return one_of.ratio(F, I, arm, x, f, offered, g)
+        return one_of.ratio(F, I, arm, x, f, available, g)
     return 1.0
 
 
@@ -81,7 +81,7 @@ def share(F, I, n, drift, trees, heads):
     kind = I[KIND]
     own, head = drift
     if heads is not None:
-        if kind == ADVISOR or kind == PANEL:
+        if kind == ADVISOR or kind == ENSEMBLE:
             return
         if kind == HEAD:
             if head > 0.0:

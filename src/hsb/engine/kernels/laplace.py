@@ -15,30 +15,30 @@ FAR = 40.0  # e^-40 is lost beside 1
 
 
 @kernel("D1 C1 d D1")
-def least(row, offered, noise, p):
-    """p[m] = P(row[m] + noise z_m is the least of those offered), z Laplace of mean size 1."""
+def least(row, available, noise, p):
+    """p[m] = P(row[m] + noise z_m is the least of those available), z Laplace of mean size 1."""
     M = len(row)
     low = np.inf
     for m in range(M):
         p[m] = 0.0
-        if len(offered) == 0 or offered[m]:
+        if len(available) == 0 or available[m]:
             low = min(low, row[m])
     y = -(FAR + maths.log(float(M)))
     while y < FAR:
         end = min(y + 1.0, FAR)
         for m in range(M):
             c = (row[m] - low) / noise
-            if (len(offered) == 0 or offered[m]) and y < c < end:
+            if (len(available) == 0 or available[m]) and y < c < end:
                 end = c
         half = (end - y) / 2.0
         for k in range(len(NODES)):
             x = y + half * (1.0 + NODES[k])
             all_above = half * WEIGHTS[k]
             for m in range(M):
-                if len(offered) == 0 or offered[m]:
+                if len(available) == 0 or available[m]:
                     all_above *= upper_tail(x - (row[m] - low) / noise)
             for m in range(M):
-                if len(offered) == 0 or offered[m]:
+                if len(available) == 0 or available[m]:
                     d = x - (row[m] - low) / noise
                     p[m] += all_above * hazard(d)
         y = end

@@ -1,7 +1,7 @@
 """Rounds of the policies that follow a best mapping: of perturbed totals (CSB-FTPL), of explored rounds (Epoch-Greedy), or a known one.
 
 Nothing is drawn from outside: the noise of a decision comes from its u, by number (`splitmix.py`), so that a decision is a pure
-function of state, context and u. `offered` and the rows of `masks` are empty if every arm is offered; `work` (`oracle.Work`) is empty if
+function of state, context and u. `available` and the rows of `masks` are empty if every arm is available; `work` (`oracle.Work`) is empty if
 each leaf is by itself.
 
 A kernel that learns also counts its rounds: in `seen[0]`, or in the last word of Epoch-Greedy's `counts`, which are the explored rounds, the
@@ -30,8 +30,8 @@ def laplace(key, number):
 
 
 @kernel("D2 l C1 d u l Work(D2 D2 D1 L1 I3 L1)")
-def draw(totals, leaf, offered, noise, key, number, work):
-    """The arm that the best mapping of freshly perturbed totals plays; if it is not offered, the best offered by those totals there.
+def draw(totals, leaf, available, noise, key, number, work):
+    """The arm that the best mapping of freshly perturbed totals plays; if it is not available, the best available by those totals there.
 
     `number` counts the draws of a decision. Where each leaf is by itself, only its own row need be perturbed.
     """
@@ -39,7 +39,7 @@ def draw(totals, leaf, offered, noise, key, number, work):
     if len(work.lows) == 0:
         best, least = -1, np.inf
         for m in range(M):
-            if len(offered) == 0 or offered[m]:
+            if len(available) == 0 or available[m]:
                 value = totals[leaf, m] + noise * laplace(key, number * M + m)
                 if best < 0 or value < least:
                     best, least = m, value
@@ -50,16 +50,16 @@ def draw(totals, leaf, offered, noise, key, number, work):
         for m in range(M):
             noisy[i, m] = totals[i, m] + noise * laplace(key, at + i * M + m)
     oracle.best_regions(noisy, work, work.mapping)
-    return play(work.mapping, noisy, leaf, offered)
+    return play(work.mapping, noisy, leaf, available)
 
 
 @kernel("D2 l C1 d l Work(D2 D2 D1 L1 I3 L1) d")
-def perturbed(totals, leaf, offered, noise, most, work, u):
+def perturbed(totals, leaf, available, noise, most, work, u):
     """CSB-FTPL's arm, and how many more draws it took until it came again, at most `most`: an estimate of 1 / its probability."""
     key = seeded(u)
-    arm = draw(totals, leaf, offered, noise, key, 0, work)
+    arm = draw(totals, leaf, available, noise, key, 0, work)
     count = 1
-    while count < most and draw(totals, leaf, offered, noise, key, count, work) != arm:
+    while count < most and draw(totals, leaf, available, noise, key, count, work) != arm:
         count += 1
     return arm, count
 
@@ -72,34 +72,34 @@ def learn_perturbed(totals, leaf, arm, loss, propensity, seen):
 
 
 @kernel("D2 L2 C2 D2 D1 D1 L1 Work(D2 D2 D1 L1 I3 L1) L1 D1 L1")
-def play_perturbed(totals, leaves, masks, losses, us, noises, mosts, work, played, chances, seen):
+def play_perturbed(totals, leaves, masks, losses, us, noises, mosts, work, played, probabilities, seen):
     """Whole rounds of CSB-FTPL."""
     for t in range(len(us)):
         leaf = leaves[t, 0]
         arm, count = perturbed(totals, leaf, masks[t], noises[t], mosts[t], work, us[t])
         played[t] = arm
-        chances[t] = 1.0 / count
-        learn_perturbed(totals, leaf, arm, losses[t, arm], chances[t], seen)
+        probabilities[t] = 1.0 / count
+        learn_perturbed(totals, leaf, arm, losses[t, arm], probabilities[t], seen)
 
 
 @kernel("D2 l C1 d l Work(D2 D2 D1 L1 I3 L1) D1")
-def count_draws(totals, leaf, offered, noise, draws, work, p):
+def count_draws(totals, leaf, available, noise, draws, work, p):
     """How often each arm comes in so many draws, always the same ones, as a share."""
     for m in range(len(p)):
         p[m] = 0.0
     key = seeded(0.0)
     for k in range(draws):
-        p[draw(totals, leaf, offered, noise, key, k, work)] += 1.0
+        p[draw(totals, leaf, available, noise, key, k, work)] += 1.0
     for m in range(len(p)):
         p[m] /= draws
 
 
 @kernel("L1 D2 l C1")
-def play(mapping, totals, leaf, offered):
-    """The mapping's arm; if it is not offered, the best offered by the leaf's totals."""
+def play(mapping, totals, leaf, available):
+    """The mapping's arm; if it is not available, the best available by the leaf's totals."""
     arm = mapping[leaf]
-    if len(offered) and not offered[arm]:
-        arm = oracle.best_offered(totals[leaf], offered)
+    if len(available) and not available[arm]:
+        arm = oracle.best_available(totals[leaf], available)
     return arm
 
 
@@ -111,17 +111,17 @@ def play_known(mapping, totals, leaves, masks, played):
 
 
 @kernel("L1 D2 L1 l C1 d")
-def explore_or_exploit(mapping, totals, counts, leaf, offered, u):
+def explore_or_exploit(mapping, totals, counts, leaf, available, u):
     """The arm and its probability."""
     if counts[1] > 0:
-        return play(mapping, totals, leaf, offered), 1.0
+        return play(mapping, totals, leaf, available), 1.0
     M = totals.shape[1]
     choices = 0
     for m in range(M):
-        choices += len(offered) == 0 or offered[m] != 0
+        choices += len(available) == 0 or available[m] != 0
     nth = min(int(u * choices), choices - 1)
     for m in range(M):
-        if len(offered) == 0 or offered[m]:
+        if len(available) == 0 or available[m]:
             if nth == 0:
                 return m, 1.0 / choices
             nth -= 1
@@ -139,17 +139,17 @@ def learn_epoch(mapping, totals, counts, leaf, arm, loss, propensity, price, wor
     counts[0] += 1
     counts[1] += int(math.sqrt(counts[0] / price))
     if len(work.lows) == 0:
-        mapping[leaf] = oracle.best_offered(totals[leaf], counts[:0])
+        mapping[leaf] = oracle.best_available(totals[leaf], counts[:0])
     elif loss > 0.0:  # else the totals are what they were
         oracle.best_regions(totals, work, mapping)
 
 
 @kernel("L1 D2 L1 L2 C2 D2 D1 d Work(D2 D2 D1 L1 I3 L1) L1 D1")
-def play_epochs(mapping, totals, counts, leaves, masks, losses, us, price, work, played, chances):
+def play_epochs(mapping, totals, counts, leaves, masks, losses, us, price, work, played, probabilities):
     """Whole rounds of Epoch-Greedy."""
     for t in range(len(us)):
         leaf = leaves[t, 0]
-        arm, chance = explore_or_exploit(mapping, totals, counts, leaf, masks[t], us[t])
+        arm, probability = explore_or_exploit(mapping, totals, counts, leaf, masks[t], us[t])
         played[t] = arm
-        chances[t] = chance
-        learn_epoch(mapping, totals, counts, leaf, arm, losses[t, arm], chance, price, work)
+        probabilities[t] = probability
+        learn_epoch(mapping, totals, counts, leaf, arm, losses[t, arm], probability, price, work)

@@ -2,7 +2,7 @@
 
 state[m] has 2d + 2 rows of d words: A = ridge I + sum z z' (d rows), its inverse (d rows), b = sum loss z, theta = inverse b. `updates[m]`
 counts the rounds of an arm, `seen[0]` those of all. point is the context of a round. work has d + 2 rows: scratch for a triangle, the
-features z of the round, inverse z. offered is empty if every arm is offered. Kernels with an underscore take z from work.
+features z of the round, inverse z. available is empty if every arm is available. Kernels with an underscore take z from work.
 """
 
 import math
@@ -42,20 +42,20 @@ def _times(inverse, z, v):
 
 
 @kernel("D3 C1 d D1 D2 D1")
-def scores(state, offered, alpha, point, work, score):
-    """What each offered arm may be hoped to lose: estimate - alpha * width. The others get infinity. O(M d^2)."""
+def scores(state, available, alpha, point, work, score):
+    """What each available arm may be hoped to lose: estimate - alpha * width. The others get infinity. O(M d^2)."""
     put(point, work)
-    _scores(state, offered, alpha, work, score)
+    _scores(state, available, alpha, work, score)
 
 
 @kernel
-def _scores(state, offered, alpha, work, score):
+def _scores(state, available, alpha, work, score):
     """`scores`, with z in work."""
     d = work.shape[1]
     z = work[d]
     for m in range(len(score)):
         score[m] = math.inf
-        if len(offered) == 0 or offered[m]:
+        if len(available) == 0 or available[m]:
             square = _times(state[m, d : 2 * d], z, work[d + 1])
             estimate = 0.0
             for j in range(d):
@@ -77,16 +77,16 @@ def least(score):
 
 
 @kernel("D3 C1 d D1 D2 D1 d")
-def choose(state, offered, alpha, point, work, score, u):
+def choose(state, available, alpha, point, work, score, u):
     """An arm with the least score, picked by u out of those that tie, and its probability."""
     put(point, work)
-    return _choose(state, offered, alpha, work, score, u)
+    return _choose(state, available, alpha, work, score, u)
 
 
 @kernel
-def _choose(state, offered, alpha, work, score, u):
+def _choose(state, available, alpha, work, score, u):
     """`choose`, with z in work."""
-    _scores(state, offered, alpha, work, score)
+    _scores(state, available, alpha, work, score)
     low, ties = least(score)
     nth = min(int(u * ties), ties - 1)
     for m in range(len(score)):
@@ -94,7 +94,7 @@ def _choose(state, offered, alpha, work, score, u):
             if nth == 0:
                 return m, 1.0 / ties
             nth -= 1
-    return -1, 0.0  # no arm is offered
+    return -1, 0.0  # no arm is available
 
 
 @kernel("d")
@@ -204,11 +204,11 @@ def _update(state, updates, arm, loss, ridge, work, seen):
 
 
 @kernel("D3 L1 D2 C2 D2 D1 d d D2 D1 L1 D1 L1")
-def play(state, updates, points, masks, losses, us, alpha, ridge, work, score, played, chances, seen):
+def play(state, updates, points, masks, losses, us, alpha, ridge, work, score, played, probabilities, seen):
     """Play every round of a table."""
     for t in range(len(us)):
         put(points[t], work)
-        arm, chance = _choose(state, masks[t], alpha, work, score, us[t])
+        arm, probability = _choose(state, masks[t], alpha, work, score, us[t])
         _update(state, updates, arm, losses[t, arm], ridge, work, seen)
         played[t] = arm
-        chances[t] = chance
+        probabilities[t] = probability

@@ -35,10 +35,10 @@ def play(F, I, words, table, out, p, span):
         leaf = np.uint64((table.keys[t, U0] >> shift) + leaves)
         bottom = lowest(F, before, stride, leaf, depth)
         _mix(F, p, M, before, stride, leaf, depth, bottom)
-        arm, chance = pick(p[:M], table.us[t])
+        arm, probability = pick(p[:M], table.us[t])
         loss = table.losses[t, arm]
         if loss > 0.0:
-            x = rate * loss / (chance + gamma)
+            x = rate * loss / (probability + gamma)
             if bottom > U0 or not x <= STEP:  # nor where it is no number
                 break
             below = _learn(F, I, before, stride, leaf, np.uint64(arm), x)
@@ -46,7 +46,7 @@ def play(F, I, words, table, out, p, span):
                 share(F, I, before, stride, leaf, drift)
             count(words, loss, 0.0, maths.log(below), masked)
         out.arms[t] = arm
-        out.chances[t] = chance
+        out.probabilities[t] = probability
         out.losses[t] = loss
         t += U1
     return np.int64(t)

@@ -40,13 +40,13 @@ def log_visit(F, I, reach):
 
 
 @inner
-def ratio(F, I, arm, x, f, offered, g):
+def ratio(F, I, arm, x, f, available, g):
     """Ratio pass, after that of every member below it. x <= STEP."""
     row, k = I[NODE], I[OPTIONS]
     own = 1 if I[KIND] == ONE_OF else 0
     if own == 1:
         b = row + 1 + 2 * k
-        now = arms.update(F, I, b, arm, x, f, offered, g)
+        now = arms.update(F, I, b, arm, x, f, available, g)
         F[row + 1] *= now * F[I[WEIGHT] + I[VISITS]]
         arms.keep_in_range(F, I, b, now)
     for o in range(own, k):
@@ -55,12 +55,12 @@ def ratio(F, I, arm, x, f, offered, g):
 
 
 @inner
-def ratio_log(F, I, arm, x, offered, log_g):
+def ratio_log(F, I, arm, x, available, log_g):
     """The same in logarithms; the members' ratios are logarithms too."""
     row, k = I[NODE], I[OPTIONS]
     own = 1 if I[KIND] == ONE_OF else 0
     if own == 1:
-        options.multiply_log(F, row, k, 0, arms.shrink_log(F, I, row + 1 + 2 * k, arm, x, offered, log_g))
+        options.multiply_log(F, row, k, 0, arms.shrink_log(F, I, row + 1 + 2 * k, arm, x, available, log_g))
     for o in range(own, k):
         options.multiply_log(F, row, k, o, F[I[CHILD_RATIO] + o])
     return options.settle_log(F, row, k)

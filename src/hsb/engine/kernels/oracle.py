@@ -46,11 +46,11 @@ def workspace(leaves: int, arms: int, regions: int) -> Work:
 
 
 @kernel("D1 C1", "D1 L1")
-def best_offered(row, offered):
-    """The first arm of the least loss among those offered; `offered` is empty where every arm is."""
+def best_available(row, available):
+    """The first arm of the least loss among those available; `available` is empty where every arm is."""
     best = -1
     for m in range(len(row)):
-        if (len(offered) == 0 or offered[m]) and (best < 0 or row[m] < row[best]):
+        if (len(available) == 0 or available[m]) and (best < 0 or row[m] < row[best]):
             best = m
     return best
 

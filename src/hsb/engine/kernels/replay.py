@@ -1,6 +1,6 @@
 """Algorithm 2, compiled: decide for every row of a log, learn where the arm is the one that was shown.
 
-The same numbers as `rounds.decide` and `rounds.update` row by row, bit for bit, in less time: probabilities are computed for the offered arms
+The same numbers as `rounds.decide` and `rounds.update` row by row, bit for bit, in less time: probabilities are computed for the available arms
 alone, and kept until something is learned, for rows with the same key and the same pool.
 """
 
@@ -15,11 +15,11 @@ from .jit import inner, kernel
 from .words.state import MEMBERS, P
 
 MULTIPLIER = 0x5851F42D
-DENSE = 4  # where there are at most so many times as many arms as are offered, all are computed
+DENSE = 4  # where there are at most so many times as many arms as are available, all are computed
 
 
-class Offers(NamedTuple):
-    """The pools: which arms each offers, as bytes and as a list in order (members[starts[k] : starts[k + 1]]); does it offer all?
+class ArmPools(NamedTuple):
+    """The pools: which arms each pools, as bytes and as a list in order (members[starts[k] : starts[k + 1]]); does it offer all?
 
     `place` says where in its pool's list the arm shown in each row stands, -1 where it does not.
     """
@@ -42,7 +42,7 @@ class Events(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Probabilities of the offered arms, their sums so far, and the row they were computed for."""
+    """Probabilities of the available arms, their sums so far, and the row they were computed for."""
 
     p: np.ndarray
     sums: np.ndarray
@@ -53,7 +53,7 @@ class Learned(NamedTuple):
     """The rows learned from, in order, and the probability of the arm in each."""
 
     rows: np.ndarray
-    chances: np.ndarray
+    probabilities: np.ndarray
 
 
 @inner
@@ -97,9 +97,9 @@ def _add_listed(F, I, listed, p, arms):
 
 
 @inner
-def _mix(F, I, key, offers, k, p, M, has):
+def _mix(F, I, key, pools, k, p, M, has):
     """`rounds.mix` for the arms of pool k, into the first entries of p; False where only logarithms could tell."""
-    listed = offers.members[offers.starts[k] : offers.starts[k + 1]]
+    listed = pools.members[pools.starts[k] : pools.starts[k + 1]]
     n = len(listed)
     scratch = F[I[P] : I[P] + M]
     if M <= DENSE * n:  # all arms, side by side in memory, take less time than some
@@ -117,7 +117,7 @@ def _mix(F, I, key, offers, k, p, M, has):
         p[j] = min(p[j], 1.0)
         total += p[j]
     if not total >= hard.UNSEEN:  # nor where it is no number
-        if not rounds.mix(F, I, key, offers.masks[k], scratch, has) >= 0.0:
+        if not rounds.mix(F, I, key, pools.masks[k], scratch, has) >= 0.0:
             return False
         for j in range(n):
             p[j] = scratch[listed[j]]
@@ -128,32 +128,32 @@ def _mix(F, I, key, offers, k, p, M, has):
 
 
 @inner
-def _pick(offers, k, p, u, arms):
+def _pick(pools, k, p, u, arms):
     """`rounds.pick` among the arms of pool k, whose probabilities are the first entries of p."""
-    first = offers.starts[k]
-    n = offers.starts[k + 1] - first
+    first = pools.starts[k]
+    n = pools.starts[k + 1] - first
     total = 0.0
     for j in range(n):
         total += p[j]
     target = u * total
-    last = offers.members[first + n - 1] == arms - 1
+    last = pools.members[first + n - 1] == arms - 1
     cumulative = 0.0
     for j in range(n - 1 if last else n):
         cumulative += p[j]
         if cumulative > target:
-            return offers.members[first + j], min(p[j], 1.0)
+            return pools.members[first + j], min(p[j], 1.0)
     if last and p[n - 1] > 0.0:
         return arms - 1, min(p[n - 1], 1.0)
     best = 0
     for j in range(1, n):
         if p[j] > p[best]:
             best = j
-    return offers.members[first + best], min(p[best], 1.0)
+    return pools.members[first + best], min(p[best], 1.0)
 
 
 @inner
 def _keep(memory, at, n, t):
-    """What was computed for row t stands at a place; n arms are offered."""
+    """What was computed for row t stands at a place; n arms are available."""
     p, sums = memory.p[at], memory.sums[at]
     s = 0.0
     for j in range(n):
@@ -163,20 +163,20 @@ def _keep(memory, at, n, t):
 
 
 @inner
-def _chance(offers, k, p, sums, u, arms, shown, j):
+def _probability(pools, k, p, sums, u, arms, shown, j):
     """The probability of the arm shown, the j-th of pool k, if u selects it; else 0. What `_pick` says, without looking at the others."""
-    n = offers.starts[k + 1] - offers.starts[k]
+    n = pools.starts[k + 1] - pools.starts[k]
     target = u * sums[n - 1]
     if target >= sums[n - 1] or p[n - 1] == 0.0:
-        arm, chance = _pick(offers, k, p, u, arms)
-        return chance if arm == shown else 0.0
+        arm, probability = _pick(pools, k, p, u, arms)
+        return probability if arm == shown else 0.0
     if j < 0 or sums[j] <= target or (j > 0 and sums[j - 1] > target):
         return 0.0
     return min(p[j], 1.0)
 
 
-@kernel("D1 L1 Offers(C2 L1 L1 L1 B1) Events(L2 L1 L1 D1 D1) Memory(D2 D2 L1) l Learned(L1 D1) (l l) kinds", free=True)
-def run(F, I, offers, events, memory, most, learned, at, kinds):
+@kernel("D1 L1 ArmPools(C2 L1 L1 L1 B1) Events(L2 L1 L1 D1 D1) Memory(D2 D2 L1) l Learned(L1 D1) (l l) kinds", free=True)
+def run(F, I, pools, events, memory, most, learned, at, kinds):
     """Go on `at` = (the first row not played, how many were learned from); it ends after `most` learned.
 
     Return where it is then, and why.
@@ -184,39 +184,41 @@ def run(F, I, offers, events, memory, most, learned, at, kinds):
     has = Has(*kinds)
     start, n = at
     keys = events.keys
-    none = offers.masks[0][:0]
+    none = pools.masks[0][:0]
     fresh = start
-    M = offers.masks.shape[1]
+    M = pools.masks.shape[1]
     for t in range(start, len(events.u)):
         if n == most:
             return (t, n), DONE
         k, u, shown, key = events.pool[t], events.u[t], events.shown[t], keys[t]
         visited = True
-        if offers.whole[k]:
-            offered = none
+        if pools.whole[k]:
+            available = none
             rounds.visit(F, I, key, none, has)
-            arm, chance = rounds.draw(F, I, key, none, u, has)
+            arm, probability = rounds.draw(F, I, key, none, u, has)
             if arm < 0:
                 return (t, n), HARD
             if arm != shown:
-                chance = 0.0
+                probability = 0.0
         else:
-            offered = offers.masks[k]
+            available = pools.masks[k]
             place = _place(key, len(memory.row))
             visited = not _is_kept(memory, place, keys, t, events.pool, fresh)
             if visited:
-                rounds.visit(F, I, key, offered, has)
-                if not _mix(F, I, key, offers, k, memory.p[place], M, has):
+                rounds.visit(F, I, key, available, has)
+                if not _mix(F, I, key, pools, k, memory.p[place], M, has):
                     return (t, n), HARD
-                _keep(memory, place, offers.starts[k + 1] - offers.starts[k], t)
-            chance = _chance(offers, k, memory.p[place], memory.sums[place], u, M, shown, offers.place[t])
-        if chance > 0.0:
+                _keep(memory, place, pools.starts[k + 1] - pools.starts[k], t)
+            probability = _probability(pools, k, memory.p[place], memory.sums[place], u, M, shown, pools.place[t])
+        if probability > 0.0:
             loss, no = events.loss[t], n < 0  # neither recalled nor plain; a literal would compile the same once more
-            status = rounds.update(F, I, key, offered, shown, loss, chance, visited, rounds.NONE, rounds.NOW, no, no, kinds)
+            status = rounds.update(
+                F, I, key, available, shown, loss, probability, visited, rounds.NONE, rounds.NOW, no, no, kinds
+            )
             if status > DUE:
                 return (t, n), status
             learned.rows[n] = t
-            learned.chances[n] = chance
+            learned.probabilities[n] = probability
             n += 1
             fresh = t + 1
             if status == DUE:

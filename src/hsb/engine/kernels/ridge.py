@@ -16,7 +16,7 @@ KNOWN, SELDOM = 0.05, 4
 
 
 @inner
-def foretell(F, at, x, n):
+def predict(F, at, x, n):
     """weights.x"""
     w, s = F[at : at + n], 0.0
     for i in range(n):

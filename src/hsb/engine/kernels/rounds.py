@@ -1,7 +1,7 @@
 """Whole rounds: reach down, an arm, ratio up. What a state calls (`engine/state/state.py`).
 
-A state is two arrays, laid out as `header.py` says. `key` is one row of words, a part for each member. `offered` is None in rounds without
-masks; else one byte per arm, and empty where every arm is offered. `kinds` says what is compiled: the fields of `Has` (`has.py`).
+A state is two arrays, laid out as `header.py` says. `key` is one row of words, a part for each member. `available` is None in rounds without
+masks; else one byte per arm, and empty where every arm is available. `kinds` says what is compiled: the fields of `Has` (`has.py`).
 """
 
 import math
@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ... import reproducible_math
-from . import advice, advisor, arms, hard, maths, members, panel
+from . import advice, advisor, arms, ensemble, hard, maths, members
 from . import header as h
 from . import kinds as of
 from .has import Has
@@ -27,7 +27,7 @@ MOST = 1e15  # a step beyond this counts as this: its logarithm is no longer kno
 
 
 @inner
-def visit(F, I, key, offered, has):
+def visit(F, I, key, available, has):
     """Reach pass over all members."""
     for k in range(I[state_words.MEMBERS]):
         f, i, part = members.own(F, I, k, key)
@@ -35,13 +35,13 @@ def visit(F, I, key, offered, has):
         if i[h.PARENT] >= 0:
             reach = F[members.place(I, i, one_of_words.CHILD_REACH)]
         I[state_words.DIRECTORY + k * state_words.ENTRY + state_words.COUNT] = of.visit(
-            f, i, part, offered, reach, has.dense, has.compressed, has.intervals, has.listed, has.heads, has.panels
+            f, i, part, available, reach, has.dense, has.compressed, has.intervals, has.listed, has.heads, has.ensembles
         )
 
 
 @inner
 def propensity(F, I, arm):
-    """Probability of one arm within what was just visited, every arm being offered. O(nodes)."""
+    """Probability of one arm within what was just visited, every arm being available. O(nodes)."""
     p = 0.0
     for k in range(I[state_words.MEMBERS]):
         f, i = members.arrays(F, I, k)
@@ -73,8 +73,8 @@ def add_all(F, I, p):
 
 
 @inner
-def mix(F, I, key, offered, p, has):
-    """Fill p with the probabilities of the offered arms, which add to 1; the others get 0. Return their share of all weight.
+def mix(F, I, key, available, p, has):
+    """Fill p with the probabilities of the available arms, which add to 1; the others get 0. Return their share of all weight.
 
     O(nodes * arms). Not >= 0 where only logarithms could tell, and where they are no numbers.
     """
@@ -83,12 +83,12 @@ def mix(F, I, key, offered, p, has):
     add_all(F, I, p)
     total = 0.0
     for m in range(len(p)):
-        p[m] = min(p[m], 1.0) if arms.is_offered(offered, m) else 0.0
+        p[m] = min(p[m], 1.0) if arms.is_available(available, m) else 0.0
         total += p[m]
-    if not arms.is_masked(offered):
+    if not arms.is_masked(available):
         return 1.0 if total > 0.0 else -1.0
     if total < hard.UNSEEN:
-        return hard.mix(F, I, key, offered, p, total, has, has.logs)
+        return hard.mix(F, I, key, available, p, total, has, has.logs)
     for m in range(len(p)):
         p[m] /= total
     return total
@@ -130,21 +130,23 @@ def _walked(F, I, u):
 
 
 @inner
-def draw(F, I, key, offered, u, has):
+def draw(F, I, key, available, u, has):
     """The arm that the number u in [0, 1) selects, and its probability, after `visit`: -1 where only logarithms could tell.
 
     A pure function of state, key and u.
     """
     M = I[state_words.ALL_ARMS]
-    if M > h.FEW and not arms.is_masked(offered):
-        arm, chance = _walk(F, I, u, has.many)
-        if chance > 0.0:  # but for rounding at the very end
-            return arm, chance
+    if M > h.FEW and not arms.is_masked(available):
+        arm, probability = _walk(F, I, u, has.many)
+        if probability > 0.0:  # but for rounding at the very end
+            return arm, probability
     p = F[I[state_words.P] : I[state_words.P] + M]
-    if not mix(F, I, key, offered, p, has) >= 0.0:
+    if not mix(F, I, key, available, p, has) >= 0.0:
         return -1, 0.0
-    arm, chance = pick(p, u)
-    return (arm, chance) if chance > 0.0 else (-1, 0.0)  # an arm without a chance may be one that is not offered
+    arm, probability = pick(p, u)
+    return (
+        (arm, probability) if probability > 0.0 else (-1, 0.0)
+    )  # an arm without a probability may be one that is not available
 
 
 @inner
@@ -169,19 +171,19 @@ def pick(p, u):
 
 
 @kernel("D1 L1 L1 C1? d kinds")
-def decide(F, I, key, offered, u, kinds):
+def decide(F, I, key, available, u, kinds):
     """One decision. Changes nothing but scratch."""
     has = Has(*kinds)
-    visit(F, I, key, offered, has)
-    return draw(F, I, key, offered, u, has)
+    visit(F, I, key, available, has)
+    return draw(F, I, key, available, u, has)
 
 
 @kernel("D1 L1 L1 C1? D1 kinds")
-def fill(F, I, key, offered, p, kinds):
+def fill(F, I, key, available, p, kinds):
     """The distribution over arms into p; False where only logarithms could tell. Changes nothing but scratch."""
     has = Has(*kinds)
-    visit(F, I, key, offered, has)
-    return mix(F, I, key, offered, p, has) >= 0.0
+    visit(F, I, key, available, has)
+    return mix(F, I, key, available, p, has) >= 0.0
 
 
 @inner
@@ -199,7 +201,7 @@ def _others_remain(F, I, arm):
     """Would every node just visited keep a visible share of its weight without this arm? Then no step is too large for the fast pass."""
     for k in range(I[state_words.MEMBERS]):
         f, i = members.arrays(F, I, k)
-        if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.PANEL:
+        if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.ENSEMBLE:
             continue
         for n in range(members.count(I, k)):
             b = i[i[h.BASES] + n]
@@ -209,43 +211,44 @@ def _others_remain(F, I, arm):
 
 
 @inner
-def _log_g(F, I, key, offered, arm, x, has):
-    """ln of the factor g, which is what the offered arms keep of their total; inf where only logarithms could tell."""
+def _log_g(F, I, key, available, arm, x, has):
+    """ln of the factor g, which is what the available arms keep of their total; inf where only logarithms could tell."""
     p = F[I[state_words.P] : I[state_words.P] + I[state_words.ALL_ARMS]]
-    if offered is not None:
+    if available is not None:
         total = 0.0
         for m in range(len(p)):
-            p[m] = 0.0 if offered[m] == 0 else propensity(F, I, m)
+            p[m] = 0.0 if available[m] == 0 else propensity(F, I, m)
             total += p[m]
         kept = 0.0
         for m in range(len(p)):
             kept += 0.0 if m == arm else p[m]
         if kept >= hard.UNSEEN:
             return maths.log((kept + p[arm] * maths.exp(-x)) / total)
-    return hard.log_g(F, I, key, offered, p, arm, x, has, has.logs)
+    return hard.log_g(F, I, key, available, p, arm, x, has, has.logs)
 
 
 @inner
-def is_sole(offered):
-    """Is only one arm offered?"""
-    if offered is None:
+def is_sole(available):
+    """Is only one arm available?"""
+    if available is None:
         return False
     n = 0
-    for m in range(len(offered)):
-        n += offered[m] != 0
+    for m in range(len(available)):
+        n += available[m] != 0
     return n == 1
 
 
 @kernel("D1 L1 L1 C1? l d d b l d b b kinds")
-def update(F, I, key, offered, arm, loss, chance, visited, made, advised, recalled, plain, kinds):
-    """Learn that `arm`, played with probability `chance`, had this loss. A status, of which only DONE and DUE changed anything.
+def update(F, I, key, available, arm, loss, probability, visited, made, advised, recalled, plain, kinds):
+    """Learn that `arm`, played with probability `probability`, had this loss. A status, of which only DONE and DUE changed anything.
 
-    What is learned is loss - SHIFT, which may be negative; then chance >= RATE * SHIFT, so that no weight grows by more than e. `plain`: what
+    What is learned is loss - SHIFT, which may be negative; then probability >= RATE * SHIFT, so that no weight grows by more than e. `plain`:
+    what
     is learned is the loss itself. `made` is after how many rounds it was decided, -1 for now: if that was before, the rate falls faster, and
     what was `advised` then counts, as it does if it is `recalled`.
 
-    `visited` says that `visit` was the last thing done, for the same key. Sleeping experts: with some arms not offered, those
-    are multiplied by g, so that the offered arms keep their total. Every node learned from then shares `DRIFT` of its weights. `advised`, if
+    `visited` says that `visit` was the last thing done, for the same key. Sleeping experts: with some arms not available, those
+    are multiplied by g, so that the available arms keep their total. Every node learned from then shares `DRIFT` of its weights. `advised`, if
     not below 0, is how much of the advice was on the arm when it was decided: what the advisor says now is then of no account.
     """
     has = Has(*kinds)
@@ -256,22 +259,22 @@ def update(F, I, key, offered, arm, loss, chance, visited, made, advised, recall
     elif not recalled:
         advised = NOW
     visited = visited and advised < 0.0  # else the advice that was visited is of no account
-    x = min(F[state_words.RATE] * (loss - shift) / (chance + F[state_words.GAMMA]), MOST)
+    x = min(F[state_words.RATE] * (loss - shift) / (probability + F[state_words.GAMMA]), MOST)
     drift = F[state_words.DRIFT], F[state_words.HEAD_DRIFT]
     log_z = 0.0
-    masked = arms.is_masked(offered)
-    weighs = x != 0.0 and I[state_words.ALL_ARMS] > 1 and not (masked and is_sole(offered))  # else there is nothing to weigh
+    masked = arms.is_masked(available)
+    weighs = x != 0.0 and I[state_words.ALL_ARMS] > 1 and not (masked and is_sole(available))  # else there is nothing to weigh
     if weighs:
         if _is_short(I):
             return h.SHORT
         if not visited or masked:
-            visit(F, I, key, offered, has)
+            visit(F, I, key, available, has)
             visited = True
-            _recall(F, I, offered, arm, advised, has.heads)
-    if not _prepare(F, I, key, arm, visited, has.panels):
+            _recall(F, I, available, arm, advised, has.heads)
+    if not _prepare(F, I, key, arm, visited, has.ensembles):
         return h.HARD
     if weighs:
-        log_g = _log_g(F, I, key, offered, arm, x, has) if masked else 0.0
+        log_g = _log_g(F, I, key, available, arm, x, has) if masked else 0.0
         if log_g == math.inf:
             return h.HARD
         if (x <= h.STEP and log_g >= -h.STEP) or (not masked and _others_remain(F, I, arm)):
@@ -280,13 +283,13 @@ def update(F, I, key, offered, arm, loss, chance, visited, made, advised, recall
             for k in range(I[state_words.MEMBERS] - 1, -1, -1):
                 f, i, part = members.own(F, I, k, key)
                 n = of.extend(f, i, part, members.count(I, k), has.dense, has.compressed)
-                r = of.ratio(f, i, part, n, step, offered, has.trees, has.intervals, has.listed, has.heads)
+                r = of.ratio(f, i, part, n, step, available, has.trees, has.intervals, has.listed, has.heads)
                 if i[h.PARENT] >= 0:
                     F[members.place(I, i, one_of_words.CHILD_RATIO)] = r
                 of.share(f, i, n, drift, has.trees, has.heads)
             log_z = log_g if masked else maths.log(r)
         else:
-            log_z = hard.weigh(F, I, key, offered, (arm, x, log_g), drift, has, has.logs)
+            log_z = hard.weigh(F, I, key, available, (arm, x, log_g), drift, has, has.logs)
             if log_z == math.inf:
                 return h.HARD
             log_z = log_g if masked else log_z
@@ -295,7 +298,7 @@ def update(F, I, key, offered, arm, loss, chance, visited, made, advised, recall
         F[state_words.LOST] += loss
         F[state_words.EXCESS] += loss - shift if x == 0.0 else 0.0  # a sole arm is played by every mapping awake
         F[state_words.MASKED] += 1.0 if masked and loss > 0.0 else 0.0
-    _teach(F, I, key, arm, loss, has.heads, has.panels)
+    _teach(F, I, key, arm, loss, has.heads, has.ensembles)
     F[state_words.SEEN] += 1.0
     F[state_words.LATE] = min(F[state_words.LATE] + late, MOST_LATE)
     return settle(F, I, weighs, has.compressed)
@@ -325,19 +328,19 @@ def is_full(I):
 
 
 @inner
-def _recall(F, I, offered, arm, advised, heads):
+def _recall(F, I, available, arm, advised, heads):
     """Put back what was advised when a late round was decided."""
     if heads is not None:
         if advised >= 0.0:
             for k in range(I[state_words.MEMBERS]):
                 f, i = members.arrays(F, I, k)
-                if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.PANEL:
-                    advice.recall(f, i, offered, arm, advised)
+                if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.ENSEMBLE:
+                    advice.recall(f, i, available, arm, advised)
 
 
 @inner
 def count(F, loss, shift, log_z, masked):
-    """Add a round with a loss to what a certificate needs; where some arms were not offered, mappings may have slept through it.
+    """Add a round with a loss to what a certificate needs; where some arms were not available, mappings may have slept through it.
 
     What one round takes off the bound is cut at MOST_GAIN, so that the sum stays finite: it is then larger than it need be, and still a bound.
     """
@@ -350,24 +353,24 @@ def count(F, loss, shift, log_z, masked):
 
 
 @inner
-def _prepare(F, I, key, arm, visited, panels):
-    """Before anything is learned: do panels foretell a number for the arm? Where they do not the state is broken, and must stay as it is."""
-    if panels is not None:
+def _prepare(F, I, key, arm, visited, ensembles):
+    """Before anything is learned: do ensembles predict a number for the arm? Where they do not the state is broken, and must stay as it is."""
+    if ensembles is not None:
         for k in range(I[state_words.MEMBERS]):
             f, i, part = members.own(F, I, k, key)
-            if i[h.KIND] == h.PANEL and not panel.prepare(f, i, part.view(np.float64), arm, visited):
+            if i[h.KIND] == h.ENSEMBLE and not ensemble.prepare(f, i, part.view(np.float64), arm, visited):
                 return False
     return True
 
 
 @inner
-def _teach(F, I, key, arm, loss, heads, panels):
+def _teach(F, I, key, arm, loss, heads, ensembles):
     """What a round teaches whether or not anything was lost in it: advisors learn."""
     if heads is not None:
         for k in range(I[state_words.MEMBERS]):
             f, i, part = members.own(F, I, k, key)
             if i[h.KIND] == h.ADVISOR:
                 advisor.learn(f, i, part[0], arm, loss)
-            if panels is not None:
-                if i[h.KIND] == h.PANEL:
-                    panel.learn(f, i, part.view(np.float64), arm, loss)
+            if ensembles is not None:
+                if i[h.KIND] == h.ENSEMBLE:
+                    ensemble.learn(f, i, part.view(np.float64), arm, loss)

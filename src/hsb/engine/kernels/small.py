@@ -1,4 +1,4 @@
-"""The commonest case by itself: whole tables on a dense binary tree with at most four arms, all of them offered.
+"""The commonest case by itself: whole tables on a dense binary tree with at most four arms, all of them available.
 
 The same sums in the same order as `tree.visit`, `rounds.draw` and `tree.ratio`, so the results are equal bit for bit; what differs is
 that everything stays in registers. Places in F are unsigned: a signed one costs a test for counting from the end.
@@ -45,10 +45,10 @@ def play(F, I, words, table, out, start, end):
             p1 += rest if M > 1 else 0.0
             p2 += rest if M > 2 else 0.0
             p3 += rest if M > 3 else 0.0
-        arm, chance = _draw(F, scratch, p0, p1, p2, p3, us[t], last)
+        arm, probability = _draw(F, scratch, p0, p1, p2, p3, us[t], last)
         loss = losses[t, arm]
         if loss > 0.0:
-            x = rate * loss / (chance + gamma)
+            x = rate * loss / (probability + gamma)
             if new or not x <= STEP:  # nor where it is no number
                 break
             f = maths.exp(-x)
@@ -69,7 +69,7 @@ def play(F, I, words, table, out, start, end):
                 share(F, I, before, stride, leaf, drift)
             count(words, loss, 0.0, maths.log(below), masked)
         out.arms[t] = arm
-        out.chances[t] = chance
+        out.probabilities[t] = probability
         out.losses[t] = loss
         t += U1
     return np.int64(t)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import medium, members, rounds, small
-from .arms import is_offered
+from .arms import is_available
 from .has import Has
 from .header import BLOCK, DONE, DUE, HARD
 from .jit import inner, kernel
@@ -17,7 +17,7 @@ from .words.state import ALL_ARMS, FLOOR, SEEN, STATE_WORDS, P
 
 
 class Rounds(NamedTuple):
-    """What happens: keys, masks and pools; every arm's loss, or that of `arm` with its propensity in `chances`; u, which decides."""
+    """What happens: keys, masks and pools; every arm's loss, or that of `arm` with its propensity in `probabilities`; u, which decides."""
 
     keys: np.ndarray
     masks: np.ndarray | None = None
@@ -25,14 +25,14 @@ class Rounds(NamedTuple):
     losses: np.ndarray | None = None
     us: np.ndarray | None = None
     arm: np.ndarray | None = None
-    chances: np.ndarray | None = None
+    probabilities: np.ndarray | None = None
 
 
 class Out(NamedTuple):
     """What came of it: the arm played in each round, its probability, its loss."""
 
     arms: np.ndarray
-    chances: np.ndarray
+    probabilities: np.ndarray
     losses: np.ndarray
 
 
@@ -40,7 +40,7 @@ class Chosen(NamedTuple):
     """What was decided: the arm of each round, its probability, and how much of the advice was on it (`State.advised`)."""
 
     arms: np.ndarray
-    chances: np.ndarray
+    probabilities: np.ndarray
     advised: np.ndarray
 
 
@@ -54,8 +54,8 @@ def is_whole(mask):
 
 
 @inner
-def _offered(masks, pool, t):
-    """What round t offers."""
+def _available(masks, pool, t):
+    """What round t pools."""
     if masks is None:
         return None
     mask = masks[t] if pool is None else masks[pool[t]]
@@ -78,31 +78,31 @@ def _play_few(F, I, table, out, span, masks, few, some):
 
 
 @inner
-def _draw(F, I, key, offered, u, has):
-    """`rounds.draw` with a floor: of all decisions that share is uniform among the offered arms, and the probability says so."""
+def _draw(F, I, key, available, u, has):
+    """`rounds.draw` with a floor: of all decisions that share is uniform among the available arms, and the probability says so."""
     floor = F[FLOOR]
     if floor == 0.0:
-        return rounds.draw(F, I, key, offered, u, has)
+        return rounds.draw(F, I, key, available, u, has)
     M = I[ALL_ARMS]
     n = 0
     for m in range(M):
-        n += is_offered(offered, m)
+        n += is_available(available, m)
     if u >= floor:
-        arm, chance = rounds.draw(F, I, key, offered, (u - floor) / (1.0 - floor), has)
+        arm, probability = rounds.draw(F, I, key, available, (u - floor) / (1.0 - floor), has)
         if arm < 0:
             return -1, 0.0
     else:
         p = F[I[P] : I[P] + M]
-        if not rounds.mix(F, I, key, offered, p, has) >= 0.0:
+        if not rounds.mix(F, I, key, available, p, has) >= 0.0:
             return -1, 0.0
         arm, left = 0, min(int(u / floor * n), n - 1)
         for m in range(M):
-            if is_offered(offered, m):
+            if is_available(available, m):
                 if left == 0:
                     arm = m
                 left -= 1
-        chance = p[arm]
-    return arm, (1.0 - floor) * chance + floor / n
+        probability = p[arm]
+    return arm, (1.0 - floor) * probability + floor / n
 
 
 @kernel(
@@ -123,19 +123,21 @@ def play(F, I, table, out, start, end, kinds):
         t = played
         if t == end:
             return t, rounds.settle(F, I, t < start, has.compressed)
-        offered = _offered(table.masks, table.pool, t)
+        available = _available(table.masks, table.pool, t)
         key = table.keys[t]
-        rounds.visit(F, I, key, offered, has)
-        arm, chance = _draw(F, I, key, offered, table.us[t], has)
+        rounds.visit(F, I, key, available, has)
+        arm, probability = _draw(F, I, key, available, table.us[t], has)
         if arm < 0:
             return t, HARD
         loss = table.losses[t, arm]
         visited, plain = t >= start, t < start  # always, and never; with literals Numba would compile the same once more
-        status = rounds.update(F, I, key, offered, arm, loss, chance, visited, rounds.NONE, rounds.NOW, plain, plain, kinds)
+        status = rounds.update(
+            F, I, key, available, arm, loss, probability, visited, rounds.NONE, rounds.NOW, plain, plain, kinds
+        )
         if status > DUE:
             return t, status
         out.arms[t] = arm
-        out.chances[t] = chance
+        out.probabilities[t] = probability
         out.losses[t] = loss
         t += 1
         if status == DUE:
@@ -153,13 +155,13 @@ def decide(F, I, table, out, advice, start, end, kinds):
     """Decide rounds start .. end - 1, without a floor; return the first one not decided, and why. `advice` is its place in F, or 0."""
     has = Has(*kinds)
     for t in range(start, end):
-        offered = _offered(table.masks, table.pool, t)
-        rounds.visit(F, I, table.keys[t], offered, has)
-        arm, chance = rounds.draw(F, I, table.keys[t], offered, table.us[t], has)
+        available = _available(table.masks, table.pool, t)
+        rounds.visit(F, I, table.keys[t], available, has)
+        arm, probability = rounds.draw(F, I, table.keys[t], available, table.us[t], has)
         if arm < 0:
             return t, HARD
         out.arms[t] = arm
-        out.chances[t] = chance
+        out.probabilities[t] = probability
         out.advised[t] = F[advice + arm] if advice > 0 else -1.0
     return end, DONE
 
@@ -173,11 +175,11 @@ def decide(F, I, table, out, advice, start, end, kinds):
 def learn(F, I, table, start, end, kinds):
     """Learn rows start .. end - 1, whose arms and propensities come from a log; return the first row not learned, and why."""
     for t in range(start, end):
-        offered = _offered(table.masks, table.pool, t)
+        available = _available(table.masks, table.pool, t)
         visited, plain = t < start, t >= start  # never, and always: what a log says is learned as it is
-        arm, loss, chance = table.arm[t], table.losses[t], table.chances[t]
+        arm, loss, probability = table.arm[t], table.losses[t], table.probabilities[t]
         status = rounds.update(
-            F, I, table.keys[t], offered, arm, loss, chance, visited, rounds.NONE, rounds.NOW, visited, plain, kinds
+            F, I, table.keys[t], available, arm, loss, probability, visited, rounds.NONE, rounds.NOW, visited, plain, kinds
         )
         if status != DONE:
             return (t + 1 if status == DUE else t), status
@@ -193,6 +195,6 @@ def learn(F, I, table, start, end, kinds):
 def fill(F, I, table, p, start, end, kinds):
     """The distribution over arms of rows start .. end - 1, into the rows of p. Nothing is learned. O(rows * nodes * arms)."""
     for t in range(start, end):
-        if not rounds.fill(F, I, table.keys[t], _offered(table.masks, table.pool, t), p[t], kinds):
+        if not rounds.fill(F, I, table.keys[t], _available(table.masks, table.pool, t), p[t], kinds):
             return t, HARD
     return end, DONE

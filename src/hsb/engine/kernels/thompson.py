@@ -66,8 +66,8 @@ def below_split(F, I, x, below):
 
 
 @kernel("D1 L1 l C1 d d l d")
-def draw(F, I, n, offered, good, bad, arms, u):
-    """The arm that u selects after a visit: a walk down to the row where it stops, then the least of one draw for each offered arm."""
+def draw(F, I, n, available, good, bad, arms, u):
+    """The arm that u selects after a visit: a walk down to the row where it stops, then the least of one draw for each available arm."""
     state = seeded(u)
     left, state = beta.uniform(state)
     row = np.int64(-1)
@@ -79,10 +79,10 @@ def draw(F, I, n, offered, good, bad, arms, u):
         left -= mass
         if i == n - 1 and F[REST] > 0.0:  # a node at its prior
             row = np.int64(-1)
-    masked = len(offered) > 0
+    masked = len(available) > 0
     best, least = np.int64(-1), math.inf
     for m in range(arms):
-        if not masked or offered[m]:
+        if not masked or available[m]:
             if row < 0:
                 y, state = beta.uniform(state)  # all arms alike: any order is as probable
             else:
@@ -94,24 +94,24 @@ def draw(F, I, n, offered, good, bad, arms, u):
 
 
 @kernel("D1 L1 l C1 d d D1 D2")
-def mix(F, I, n, offered, good, bad, p, work):
+def mix(F, I, n, available, good, bad, p, work):
     """After a visit, every arm's probability into p."""
-    masked = len(offered) > 0
+    masked = len(available) > 0
     choices = 0
     for m in range(len(p)):
-        choices += 1 if not masked or offered[m] else 0
+        choices += 1 if not masked or available[m] else 0
     rest = F[REST] / choices
     for m in range(len(p)):
-        p[m] = rest if not masked or offered[m] else 0.0
+        p[m] = rest if not masked or available[m] else 0.0
     for i in range(n):
         mass = F[I[WEIGHT] + i]
         if mass >= SEEN:
             row = I[I[PATH] + i] + COUNTS
             if choices == 1:
                 for m in range(len(p)):
-                    p[m] += mass if not masked or offered[m] else 0.0
+                    p[m] += mass if not masked or available[m] else 0.0
             else:
-                beta.add_least(F[row : row + 2 * len(p)], offered, good, bad, mass, p, work)
+                beta.add_least(F[row : row + 2 * len(p)], available, good, bad, mass, p, work)
     total = 0.0
     for m in range(len(p)):
         total += p[m]
@@ -167,15 +167,15 @@ def learn(F, I, n, arm, loss, good, bad, keep, arms):
 
 
 @kernel("D1 L1 L1 C1 d d l d")
-def choose(F, I, key, offered, good, bad, arms, u):
+def choose(F, I, key, available, good, bad, arms, u):
     """One decision. Changes nothing but scratch."""
-    return draw(F, I, visit(F, I, key), offered, good, bad, arms, u)
+    return draw(F, I, visit(F, I, key), available, good, bad, arms, u)
 
 
 @kernel("D1 L1 L1 C1 d d D1 D2")
-def probabilities(F, I, key, offered, good, bad, p, work):
+def probabilities(F, I, key, available, good, bad, p, work):
     """The distribution over arms into p. Changes nothing but scratch."""
-    mix(F, I, visit(F, I, key), offered, good, bad, p, work)
+    mix(F, I, visit(F, I, key), available, good, bad, p, work)
 
 
 @kernel("D1 L1 L1 L1 l d d d d l")

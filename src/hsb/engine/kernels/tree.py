@@ -140,19 +140,19 @@ def extend_dense(F, I, key, n):
 
 
 @inner
-def ratio(F, I, n, arm, x, f, offered, g):
+def ratio(F, I, n, arm, x, f, available, g):
     """Ratio pass over the n nodes just visited, all of which have rows; return the root's ratio. x <= STEP."""
     path = I[tree_words.PATH]
     below = 0.0
     for d in range(n - 1, -1, -1):
         row = I[path + d]
-        now = arms.update(F, I, row + ARMS_AT, arm, x, f, offered, g)
+        now = arms.update(F, I, row + ARMS_AT, arm, x, f, available, g)
         below = rows.turn(F, I, row, now, below)
     return below
 
 
 @inner
-def ratio_log(F, I, n, arm, x, offered, log_g):
+def ratio_log(F, I, n, arm, x, available, log_g):
     """The same in logarithms, for any x; return ln of the root's ratio."""
     below = 0.0
     for d in range(n - 1, -1, -1):
@@ -160,6 +160,6 @@ def ratio_log(F, I, n, arm, x, offered, log_g):
         b = row + ARMS_AT
         stop, go, e = rows.odds(F, I, row)
         stop, go = rows.logs(stop, go, e)
-        stop += arms.shrink_log(F, I, b, arm, x, offered, log_g)
+        stop += arms.shrink_log(F, I, b, arm, x, available, log_g)
         below = rows.store_logs(F, I, row, stop, go + below)
     return below

@@ -1,19 +1,19 @@
 """What changes each round: a state and the members it is made of. Structures make members; nothing here knows a structure."""
 
 from .advisor import depth_for, make_advisor
-from .fit import FitRows, begin_own_rounds, fit_panel, rounds_known
+from .ensemble import NewPlaces, make_ensemble, rescale, resized_ensemble, room_for, set_places, width_for
+from .ensemble_files import Ensemble as _Ensemble  # noqa: F401  (known by its number from here on)
+from .fit import FitRows, begin_own_rounds, fit_ensemble, rounds_known
 from .graphs import make_graph
 from .heads import add_options, hang, make_head, make_one_of
 from .intervals import make_intervals
 from .member import Kind, Member, Walk, aligned_zeros, checked, resized
-from .panel import NewPlaces, make_panel, rescale, resized_panel, room_for, set_places, width_for
-from .panel_files import Panel as _Panel  # noqa: F401  (known by its number from here on)
 from .state import State
 from .trees import chain_prior, coarser, make_cells, make_tree, rows_at
 from .warm import warm_start
 
 __all__ = ["Kind", "Member", "NewPlaces", "State", "Walk", "aligned_zeros", "chain_prior", "checked", "depth_for", "hang"]
 __all__ += ["coarser", "make_advisor", "rows_at"]
-__all__ += ["add_options", "make_panel", "rescale", "resized_panel", "room_for", "set_places", "width_for"]
-__all__ += ["FitRows", "begin_own_rounds", "fit_panel", "rounds_known"]
+__all__ += ["add_options", "make_ensemble", "rescale", "resized_ensemble", "room_for", "set_places", "width_for"]
+__all__ += ["FitRows", "begin_own_rounds", "fit_ensemble", "rounds_known"]
 __all__ += ["make_cells", "make_graph", "make_head", "make_intervals", "make_one_of", "make_tree", "resized", "warm_start"]

@@ -1,4 +1,4 @@
-"""A panel fitted to rows that are known whole: how much each feature is believed, the models, and how they are weighed."""
+"""An ensemble fitted to rows that are known whole: how much each feature is believed, the models, and how they are weighed."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...types import Floats, Ints
-from ..kernels.words import panel as p
+from ..kernels.words import ensemble as p
+from .ensemble import compiled, cosine_models, linear_models, piece
 from .member import Member
-from .panel import compiled, linear_models, piece, wave_models
-from .views import PanelView
+from .views import EnsembleView
 
-FOLDS = 3  # a forest foretells rows that it was grown without
+FOLDS = 3  # a forest predicts rows that it was grown without
 STEPS = 6  # towards the precisions that the rows speak for
 MOST_JUDGES = 8  # arms, those with the most rows, by which precisions are chosen
 LEAST_PRECISION, MOST_PRECISION = 0.1, 10000.0  # so that what comes later can still change a weight
-LEAST_NOISE = 1e-4  # of a loss: its variance about what is foretold
+LEAST_NOISE = 1e-4  # of a loss: its variance about what is predicted
 
 
 class FitRows(NamedTuple):
@@ -36,31 +36,32 @@ class _Sums(NamedTuple):
     rows: Floats
 
 
-def fit_panel(member: Member, rows: FitRows, slots: Ints) -> None:
-    """Fit every model of a panel to rows, in place of what it has learned. `slots` says of each place which feature it belongs to, -1 none.
+def fit_ensemble(member: Member, rows: FitRows, inputs: Ints) -> None:
+    """Fit every model of an ensemble to rows, in place of what it has learned. `inputs` says of each place which feature it belongs to, -1
+    none.
 
     Features, and cosines, get the precision under which the rows are most probable (MacKay 1992), so that columns that say nothing weigh
-    nothing. Models are weighed by what they foretell of rows that they were fitted without. O(rows * (places^2 + cosines^2 + cuts)).
+    nothing. Models are weighed by what they predict of rows that they were fitted without. O(rows * (places^2 + cosines^2 + cuts)).
     """
-    kernels, panel = _compiled(), PanelView(member)
-    stack = piece(member, p.STACK, p.MEMORIES + 4 * panel.arms)
+    kernels, ensemble = _compiled(), EnsembleView(member)
+    stack = piece(member, p.STACK, p.MEMORIES + 4 * ensemble.arms)
     compiled()[0].begin(*member)
     stack[[p.ROUNDS, p.LOST, p.LOGGED]] = len(rows.loss), rows.loss.sum(), len(rows.loss)
     forecasts = np.empty((p.INPUTS - 1, len(rows.loss)))
-    moves = _fit_linear(member, rows, slots)
-    kernels.left_out(*member, *rows, np.empty(panel.room), forecasts[0], False)
-    _fit_waves(member, rows, moves, forecasts[2])
+    moves = _fit_linear(member, rows, inputs)
+    kernels.left_out(*member, *rows, np.empty(ensemble.room), forecasts[0], False)
+    _fit_curves(member, rows, moves, forecasts[2])
     _fit_forest(member, rows, forecasts[1])
     kernels.weigh(*member, forecasts, rows.loss, np.empty(p.INPUTS), np.empty(p.INPUTS))
 
 
 def rounds_known(member: Member) -> int:
-    """How many rounds a panel has learned since it, or the world, began."""
+    """How many rounds an ensemble has learned since it, or the world, began."""
     return int(piece(member, p.STACK, p.MEMORIES)[p.ROUNDS])
 
 
 def begin_own_rounds(member: Member) -> None:
-    """All that a panel learned so far came from a log: it is as curious as it has played itself."""
+    """All that an ensemble learned so far came from a log: it is as curious as it has played itself."""
     stack = piece(member, p.STACK, p.MEMORIES)
     stack[p.LOGGED] = stack[p.ROUNDS]
 
@@ -73,44 +74,44 @@ def _compiled() -> Any:
 
 def _sums(member: Member, rows: FitRows, *, curved: bool) -> _Sums:
     arms = member.arms
-    n = PanelView(member).waves + 1 if curved else len(rows.z)
+    n = EnsembleView(member).cosines + 1 if curved else len(rows.z)
     A, b = np.zeros((arms, n, n)), np.zeros((arms, n))
-    _compiled().add_rows(*member, *rows, np.empty(PanelView(member).room), A, b, curved)
+    _compiled().add_rows(*member, *rows, np.empty(EnsembleView(member).room), A, b, curved)
     squares = np.bincount(rows.arm, (rows.loss - 0.5) ** 2, arms).astype(np.float64)
     return _Sums(A, b, squares, np.bincount(rows.arm, minlength=arms).astype(np.float64))
 
 
-def _fit_linear(member: Member, rows: FitRows, slots: Ints) -> Floats:
-    """How much each place's feature moves what is foretold: the root mean square over arms, relative to that over features."""
+def _fit_linear(member: Member, rows: FitRows, inputs: Ints) -> Floats:
+    """How much each place's feature moves what is predicted: the root mean square over arms, relative to that over features."""
     n, sums = len(rows.z), _sums(member, rows, curved=False)
     precision = piece(member, p.RIDGE, n)
-    precision[:] = _precisions(sums, precision, slots, _expected(rows))
+    precision[:] = _precisions(sums, precision, inputs, _expected(rows))
     weights, covariances = linear_models(member)
     for m in range(member.arms):
         weights[m, :n], covariances[m, :n, :n] = _solved(sums, m, precision, 0.0)
     own = np.array([_solved(sums, m, precision, _expected(rows))[0] for m in range(member.arms)])
-    return _moves(sums, own, slots)
+    return _moves(sums, own, inputs)
 
 
-def _moves(sums: _Sums, weights: Floats, slots: Ints) -> Floats:
+def _moves(sums: _Sums, weights: Floats, inputs: Ints) -> Floats:
     rows = max(float(sums.rows.sum()), 1.0)
     A = sums.A.sum(axis=0) / rows
     spread = A - A[0][:, None] * A[0]
-    features = np.unique(slots[slots >= 0])
-    moves = np.zeros(len(slots))
+    features = np.unique(inputs[inputs >= 0])
+    moves = np.zeros(len(inputs))
     for feature in features:
-        at = np.flatnonzero(slots == feature)
+        at = np.flatnonzero(inputs == feature)
         parts = weights[:, at]
         squares = ((parts[:, :, None] * parts[:, None, :]) * spread[np.ix_(at, at)]).sum(axis=(1, 2))
         moves[at] = np.sqrt(max(float(squares.mean()), 0.0))
-    each = np.array([moves[slots == feature][0] for feature in features])
+    each = np.array([moves[inputs == feature][0] for feature in features])
     size = np.sqrt((each * each).mean()) if len(each) else 0.0
-    return moves / size if size > 0.0 else np.ones(len(slots))
+    return moves / size if size > 0.0 else np.ones(len(inputs))
 
 
-def _fit_waves(member: Member, rows: FitRows, moves: Floats, forecasts: Floats) -> None:
-    """Cosines of directions as they were made, or along the features that move linear forecasts: whichever foretell better."""
-    frequencies = wave_models(member)[0][: len(rows.z)]
+def _fit_curves(member: Member, rows: FitRows, moves: Floats, forecasts: Floats) -> None:
+    """Cosines of directions as they were made, or along the features that move linear forecasts: whichever predict better."""
+    frequencies = cosine_models(member)[0][: len(rows.z)]
     as_made = frequencies.copy()
     along = as_made * np.sqrt(moves)[:, None]
     wrong = [_fit_cosines(member, rows, each, forecasts) for each in (as_made, along)]
@@ -119,17 +120,17 @@ def _fit_waves(member: Member, rows: FitRows, moves: Floats, forecasts: Floats) 
 
 
 def _fit_cosines(member: Member, rows: FitRows, frequencies: Floats, forecasts: Floats) -> float:
-    """Ridge regressions on cosines of these frequencies; what they foretell of rows left out, and the sum of its squared errors."""
-    wave_models(member)[0][: len(rows.z)] = frequencies
-    panel, sums = PanelView(member), _sums(member, rows, curved=True)
-    precision = piece(member, p.RIDGE, panel.waves + 1, skip=panel.room)
-    groups = np.zeros(panel.waves + 1, dtype=np.int64)
+    """Ridge regressions on cosines of these frequencies; what they predict of rows left out, and the sum of its squared errors."""
+    cosine_models(member)[0][: len(rows.z)] = frequencies
+    ensemble, sums = EnsembleView(member), _sums(member, rows, curved=True)
+    precision = piece(member, p.RIDGE, ensemble.cosines + 1, skip=ensemble.room)
+    groups = np.zeros(ensemble.cosines + 1, dtype=np.int64)
     groups[0] = -1
     precision[:] = _precisions(sums, precision, groups, _expected(rows))
-    _, _, weights, covariances = wave_models(member)
+    _, _, weights, covariances = cosine_models(member)
     for m in range(member.arms):
-        weights[m], covariances[m, :, : panel.waves + 1] = _solved(sums, m, precision, 0.0)
-    _compiled().left_out(*member, *rows, np.empty(panel.room), forecasts, True)
+        weights[m], covariances[m, :, : ensemble.cosines + 1] = _solved(sums, m, precision, 0.0)
+    _compiled().left_out(*member, *rows, np.empty(ensemble.room), forecasts, True)
     return float(((rows.loss - 0.5 - forecasts) ** 2).sum())
 
 
@@ -173,11 +174,11 @@ def _precisions(sums: _Sums, precision: Floats, groups: Ints, expected: float) -
 
 
 def _fit_forest(member: Member, rows: FitRows, forecasts: Floats) -> None:
-    """Trees, and what trees that were grown without it foretell of each row."""
-    kernels, panel, n = _compiled(), PanelView(member), len(rows.loss)
+    """Trees, and what trees that were grown without it predict of each row."""
+    kernels, ensemble, n = _compiled(), EnsembleView(member), len(rows.loss)
     order, other = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    spans = np.empty((panel.nodes, 3), dtype=np.int64)
-    sides, z = np.empty(p.WATCH + 4 * panel.arms), np.empty(panel.room)
+    spans = np.empty((ensemble.nodes, 3), dtype=np.int64)
+    sides, z = np.empty(p.WATCH + 4 * ensemble.arms), np.empty(ensemble.room)
     fold = np.empty(n, dtype=np.int64)
     kernels.deal(fold, FOLDS)
     for k in [*range(FOLDS), FOLDS]:
@@ -185,5 +186,5 @@ def _fit_forest(member: Member, rows: FitRows, forecasts: Floats) -> None:
         kernels.grow(*member, *rows, some, order[: len(some)], other, spans, sides)
         kernels.count(*member, *rows, some, z)
         if k < FOLDS:
-            kernels.foretell(*member, rows.z, rows.arm, np.flatnonzero(fold == k), z, forecasts)
+            kernels.predict(*member, rows.z, rows.arm, np.flatnonzero(fold == k), z, forecasts)
     kernels.watch(*member)

@@ -1,4 +1,4 @@
-"""The frequencies of a panel's cosines: drawn once and for all, the same in every panel and on every machine."""
+"""The frequencies of an ensemble's cosines: drawn once and for all, the same in every ensemble and on every machine."""
 
 import math
 from functools import lru_cache
@@ -12,20 +12,20 @@ BANDWIDTHS = (1.0, 2.0)  # standard deviations of a cosine's frequencies, times 
 RIM, GRID = 3.65, 2.0**40  # where NumPy's normal numbers begin to need a logarithm, and what such are rounded to
 
 
-def frequencies(places: range, waves: int, features: int) -> Floats:
+def frequencies(places: range, cosines: int, features: int) -> Floats:
     """In turns, a row a place, a column a cosine: normal, each cosine with a bandwidth of its own.
 
     >>> frequencies(range(3), 4, 2).shape
     (3, 4)
     """
-    table = np.array([normals(place, waves) for place in places]).reshape(len(places), waves)
-    return np.asarray(table * (_bandwidths(waves) / (2.0 * math.pi * math.sqrt(features))))
+    table = np.array([normals(place, cosines) for place in places]).reshape(len(places), cosines)
+    return np.asarray(table * (_bandwidths(cosines) / (2.0 * math.pi * math.sqrt(features))))
 
 
 @lru_cache(8)
-def _bandwidths(waves: int) -> Floats:
+def _bandwidths(cosines: int) -> Floats:
     low, high = BANDWIDTHS
-    uniform = np.random.Generator(np.random.PCG64(0x57415645)).uniform(size=waves)
+    uniform = np.random.Generator(np.random.PCG64(0x57415645)).uniform(size=cosines)
     found = low * reproducible_math.exps(uniform * reproducible_math.log(high / low))
     found.flags.writeable = False
     return np.asarray(found)

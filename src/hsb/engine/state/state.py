@@ -18,13 +18,13 @@ from .member import FEW_WORDS, Member, Walk, aligned_zeros, checked
 from .views import OptionsView, TreeView
 
 if TYPE_CHECKING:
-    from ..kernels.replay import Events, Offers
+    from ..kernels.replay import ArmPools, Events
     from ..kernels.tables import Chosen, Out, Rounds
 
 MANY = 1 << 62
 MOST_INTS = 1 << 16  # of a state's I that is copied whole
-SPARE = 1 << 17  # words of F behind the last member, where there is a panel: for trees that come later
-ADVISORS = (h.ADVISOR, h.PANEL)
+SPARE = 1 << 17  # words of F behind the last member, where there is an ensemble: for trees that come later
+ADVISORS = (h.ADVISOR, h.ENSEMBLE)
 
 
 class Laid(NamedTuple):
@@ -42,7 +42,8 @@ class State:
     """Members one after the other in two arrays, F and I (`engine/kernels/header.py`), and the verbs of a round.
 
     `members` come parents first, `words` says how many words of a key each takes, `walks` how a graph hangs together. A key is one row of all
-    their words. `header` are the state's own words of F; `hard`: kernels have logarithms. `offered` is None if every arm is offered, else one
+    their words. `header` are the state's own words of F; `hard`: kernels have logarithms. `available` is None if every arm is available, else
+    one
     byte per arm. Kernels check nothing and stop where a tree is short of rows, or where a round needs logarithms that they were compiled
     without; `_mend` puts that right, and the verb goes on.
 
@@ -93,26 +94,26 @@ class State:
         """How many arms there are."""
         return int(self.laid.I.item(state_words.ALL_ARMS))
 
-    def decide(self, key: Ints, offered: Masks | None, u: float) -> tuple[int, float, float]:
+    def decide(self, key: Ints, available: Masks | None, u: float) -> tuple[int, float, float]:
         """The arm that u selects, its probability, and the share of the advice on it (`advised`). Changes nothing."""
         self._visited = None
         F, I, kinds, advice = self.laid
-        arm, chance = self._rounds.decide(F, I, key, offered, u, kinds)
+        arm, probability = self._rounds.decide(F, I, key, available, u, kinds)
         if arm < 0:
             self._mend(h.HARD)
-            return self.decide(key, offered, u)
-        if offered is None:
+            return self.decide(key, available, u)
+        if available is None:
             self._visited = key
-        return arm, chance, F.item(advice + arm) if advice else -1.0
+        return arm, probability, F.item(advice + arm) if advice else -1.0
 
-    def fill(self, key: Ints, offered: Masks | None, p: Floats) -> None:
+    def fill(self, key: Ints, available: Masks | None, p: Floats) -> None:
         """The distribution over arms, into p. Changes nothing."""
         self._visited = None
         F, I, kinds, _ = self.laid
-        if not self._rounds.fill(F, I, key, offered, p, kinds):
+        if not self._rounds.fill(F, I, key, available, p, kinds):
             self._mend(h.HARD)
-            self.fill(key, offered, p)
-        elif offered is None:
+            self.fill(key, available, p)
+        elif available is None:
             self._visited = key
 
     def set_pace(
@@ -153,7 +154,7 @@ class State:
     @property
     def sums(self) -> Floats:
         """What a certificate needs of the rounds learned: the sum of their losses, by how much they exceed -ln(Z)/rate, sharing included,
-        and in how many of those with a loss some arms were not offered."""
+        and in how many of those with a loss some arms were not available."""
         return self.F[state_words.LOST : state_words.MASKED + 1].copy()
 
     @property
@@ -193,29 +194,31 @@ class State:
     def update(
         self,
         key: Ints,
-        offered: Masks | None,
+        available: Masks | None,
         arm: int,
         loss: float,
-        chance: float,
+        probability: float,
         made: int = -1,
         advised: float = -1.0,
         recalled: bool = False,
         plain: bool = False,
     ) -> None:
-        """Learn the loss of an arm that was played with probability `chance`.
+        """Learn the loss of an arm that was played with probability `probability`.
 
         `made`: after how many rounds that was decided; -1: now. If rounds were learned since, more rounds count in a schedule, and what was
         advised then counts: `advised` is how much of the advice was on the arm (`State.advised`). `recalled`: it counts in any case; if it is
         below 0, what the advisors would say now. `plain`: nothing is taken off the loss (`set_shift`). If the last call was for the very
-        same `key` array and every arm is offered, its nodes are not visited again.
+        same `key` array and every arm is available, its nodes are not visited again.
         """
-        visited = key is self._visited and offered is None and not recalled
+        visited = key is self._visited and available is None and not recalled
         self._visited = None
         F, I, kinds, _ = self.laid
-        status = self._rounds.update(F, I, key, offered, arm, loss, chance, visited, made, advised, recalled, plain, kinds)
+        status = self._rounds.update(
+            F, I, key, available, arm, loss, probability, visited, made, advised, recalled, plain, kinds
+        )
         if status > h.DUE:
             self._mend(status)
-            self.update(key, offered, arm, loss, chance, made, advised, recalled, plain)
+            self.update(key, available, arm, loss, probability, made, advised, recalled, plain)
 
     def play(self, table: Rounds, out: Out, part: slice, *, to_come: int = MANY) -> None:
         """Decide and learn in the rounds of a part of a table. `to_come` rounds may follow, which room is made for."""
@@ -238,7 +241,7 @@ class State:
         self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, p, at, len(p), laid.kinds), 0)
 
     def replay(
-        self, offers: Offers, events: Events, memory: Any, most: int, learned: Any, at: tuple[int, int]
+        self, pools: ArmPools, events: Events, memory: Any, most: int, learned: Any, at: tuple[int, int]
     ) -> tuple[int, int]:
         """Go through a log from `at` = (first row, rows learned from before), learning where the choice is the arm shown.
 
@@ -247,7 +250,7 @@ class State:
         from ..kernels import replay
 
         def run(laid: Laid, at: tuple[int, int]) -> Any:
-            return replay.run(laid.F, laid.I, offers, events, memory, most, learned, at, laid.kinds)
+            return replay.run(laid.F, laid.I, pools, events, memory, most, learned, at, laid.kinds)
 
         return self._go_on(run, at)  # type: ignore[no-any-return]
 
@@ -307,7 +310,7 @@ class State:
         """The state with another first member, and more members, which take `words` words of a key each; None where that needs new memory.
 
         It shares this one's floats, a round that it learns is learned for both, and what either has read stays right until then: the new
-        members stand behind all that is in use. To be used beside a panel, where the kernels are the same whatever trees there are.
+        members stand behind all that is in use. To be used beside an ensemble, where the kernels are the same whatever trees there are.
         """
         F, I, kinds, advice = self.laid
         n, new = len(self.words), [first, *added]
@@ -339,7 +342,7 @@ class State:
         F, I = self.laid.F, self.laid.I
         if len(I) > MOST_INTS:
             return self._with(self.members)
-        sparse = any(member.number == h.PANEL for member in self.members)
+        sparse = any(member.number == h.ENSEMBLE for member in self.members)
         floats, ints = aligned_zeros(len(F), sparse=sparse), I.copy()
         start = end = 0  # of the words behind the last large member: they are copied in one piece
         for f, g, i, j in sorted(_entries(I, len(self.words))[:, :4].tolist()):
@@ -417,7 +420,7 @@ class State:
         for (floats, ints), words in zip(sizes, self.words, strict=True):
             entries.append((f, f + floats, i, i + ints, key, key + words))
             f, i, key = f + 8 * -(-floats // 8), i + ints, key + words
-        sparse = any(member.number == h.PANEL for member in members)
+        sparse = any(member.number == h.ENSEMBLE for member in members)
         F, I = aligned_zeros(f + SPARE if sparse else f, sparse=sparse), np.zeros(i, dtype=np.int64)
         F[: state_words.STATE_WORDS] = self.laid.F[: state_words.STATE_WORDS] if header is None else header
         I[state_words.MEMBERS], I[state_words.ALL_ARMS], I[state_words.P] = len(members), arms, state_words.STATE_WORDS
@@ -440,7 +443,7 @@ class State:
         has = {
             "trees": h.DENSE in there or h.COMPRESSED in there,
             "compressed": h.COMPRESSED in there
-            or h.PANEL in there,  # beside a panel trees come and go: the same kernels for all
+            or h.ENSEMBLE in there,  # beside an ensemble trees come and go: the same kernels for all
             "intervals": h.INTERVALS in there,
             "listed": h.GRAPH in there or h.ONE_OF in there,
             "heads": h.HEAD in there or not there.isdisjoint(ADVISORS),
@@ -449,7 +452,7 @@ class State:
             "medium": alone and h.SMALL < arms <= h.FEW,
             "many": arms > h.FEW,
             "dense": h.DENSE in there,
-            "panels": h.PANEL in there,
+            "ensembles": h.ENSEMBLE in there,
         }
         return tuple(Has(**{name: 0 if it else None for name, it in has.items()}))
 

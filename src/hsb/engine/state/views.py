@@ -9,10 +9,10 @@ from __future__ import annotations
 from ...types import Floats, Ints
 from ..kernels import header as h
 from ..kernels.words import advisor as advisor_words
+from ..kernels.words import ensemble as ensemble_words
 from ..kernels.words import graph as graph_words
 from ..kernels.words import intervals as interval_words
 from ..kernels.words import one_of as one_of_words
-from ..kernels.words import panel as panel_words
 from ..kernels.words import tree as tree_words
 from .member import Member
 
@@ -202,30 +202,30 @@ class AdvisorView:
         return float(self.F[advisor_words.CLOCK])
 
 
-class PanelView:
-    """The words of a panel; `panel.py` has its tables."""
+class EnsembleView:
+    """The words of an ensemble; `ensemble.py` has its tables."""
 
     def __init__(self, member: Member) -> None:
         self.F, self.I = member
         words = self.I[: h.HEADER].tolist()
         self.arms: int = words[h.ARMS]
-        self.room: int = words[panel_words.ROOM]
+        self.room: int = words[ensemble_words.ROOM]
         """Places that there is room for."""
-        self.places: int = words[panel_words.PLACES]
+        self.places: int = words[ensemble_words.PLACES]
         """Places in use, the constant among them."""
-        self.waves: int = words[panel_words.WAVES]
+        self.cosines: int = words[ensemble_words.COSINES]
         """Cosines."""
-        self.stride: int = words[panel_words.STRIDE]
-        """Words of a row of the waves' covariances."""
-        self.nodes: int = words[panel_words.NODES]
+        self.stride: int = words[ensemble_words.STRIDE]
+        """Words of a row of the cosines' covariances."""
+        self.nodes: int = words[ensemble_words.NODES]
         """Nodes of the forest that there is room for."""
-        self.nodes_used: int = words[panel_words.NODES_USED]
-        self.node0: int = words[panel_words.NODE]
+        self.nodes_used: int = words[ensemble_words.NODES_USED]
+        self.node0: int = words[ensemble_words.NODE]
         """Where in F the forest begins."""
-        self.block0: int = words[panel_words.BLOCK]
+        self.block0: int = words[ensemble_words.BLOCK]
         """Where in F the cuts begin that leaves watch."""
-        self.blocks: int = words[panel_words.BLOCKS]
+        self.blocks: int = words[ensemble_words.BLOCKS]
         """Blocks of cuts that there is room for."""
-        self.blocks_used: int = words[panel_words.BLOCKS_USED]
-        self.seed: int = words[panel_words.SEED]
+        self.blocks_used: int = words[ensemble_words.BLOCKS_USED]
+        self.seed: int = words[ensemble_words.SEED]
         """Random numbers that the forest has used."""

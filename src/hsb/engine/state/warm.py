@@ -1,14 +1,14 @@
-"""A new arm of a panel begins with what similar arms taught, worth a few plays, so that its own soon outweigh it."""
+"""A new arm of an ensemble begins with what similar arms taught, worth a few plays, so that its own soon outweigh it."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ...types import Floats, Ints
-from ..kernels.words import panel as p
+from ..kernels.words import ensemble as p
+from .ensemble import compiled, cosine_models, forest_cuts, forest_nodes, linear_models, piece
 from .member import Member
-from .panel import compiled, forest_cuts, forest_nodes, linear_models, piece, wave_models
-from .views import PanelView
+from .views import EnsembleView
 
 PLAYS = 30.0  # that what others taught is worth at most, and after which an arm has its full say
 TEACHERS = 16  # arms that are listened to at most
@@ -23,7 +23,7 @@ def warm_start(member: Member, arm: int, similarity: Floats) -> float:
     a regression they are its information; its weights are the average of theirs, N parts to DOUBT parts of the prior.
     O(TEACHERS * (places^3 + cosines^3) + nodes).
     """
-    panel = PanelView(member)
+    ensemble = EnsembleView(member)
     memories = piece(member, p.STACK, member.arms, 4, skip=p.MEMORIES)
     say = similarity * np.minimum(memories[:, 3], PLAYS)
     say[arm] = 0.0
@@ -34,33 +34,33 @@ def warm_start(member: Member, arm: int, similarity: Floats) -> float:
         return 0.0
     worth = say[teachers] * min(1.0, PLAYS / total)
     stack = piece(member, p.STACK, p.MEMORIES)
-    gloom = (stack[p.LOST] + 1.0) / (stack[p.ROUNDS] + 2.0) - 0.5
-    n, room = panel.places, panel.room
-    _regress(*linear_models(member), piece(member, p.RIDGE, n), arm, teachers, worth, gloom)
-    _, phases, *models = wave_models(member)
-    _regress(models[0], models[1], piece(member, p.RIDGE, len(phases) + 1, skip=room), arm, teachers, worth, gloom)
+    offset = (stack[p.LOST] + 1.0) / (stack[p.ROUNDS] + 2.0) - 0.5
+    n, room = ensemble.places, ensemble.room
+    _regress(*linear_models(member), piece(member, p.RIDGE, n), arm, teachers, worth, offset)
+    _, phases, *models = cosine_models(member)
+    _regress(models[0], models[1], piece(member, p.RIDGE, len(phases) + 1, skip=room), arm, teachers, worth, offset)
     _count(member, arm, teachers, worth)
     return float(worth.sum())
 
 
 def _regress(
-    weights: Floats, covariances: Floats, precision: Floats, arm: int, teachers: Ints, worth: Floats, gloom: float
+    weights: Floats, covariances: Floats, precision: Floats, arm: int, teachers: Ints, worth: Floats, offset: float
 ) -> None:
     """The weights and the covariance of an arm.
 
-    What is averaged is what weights foretell once the average loss is expected of the unknown (`_from_average` of the kernel), so that
+    What is averaged is what weights predict once the average loss is expected of the unknown (`_from_average` of the kernel), so that
     is taken off at the end.
     """
     n, plays = len(precision), float(worth.sum())
     information, mean = np.diag(precision), np.zeros(n)
     for b, own in zip(teachers.tolist(), worth.tolist(), strict=True):
         P = covariances[b, :n, :n]
-        mean += own * (weights[b, :n] + gloom * precision[0] * P[0])
+        mean += own * (weights[b, :n] + offset * precision[0] * P[0])
         seen = _inverse(P) - np.diag(precision)
         information += own / max(float(seen[0, 0]), own) * seen  # the constant's place counts plays
-    mean[0] += DOUBT * gloom
+    mean[0] += DOUBT * offset
     P = _inverse(information)
-    weights[arm, :n] = mean / (plays + DOUBT) - gloom * precision[0] * P[0]
+    weights[arm, :n] = mean / (plays + DOUBT) - offset * precision[0] * P[0]
     covariances[arm, :n, :n] = P
 
 

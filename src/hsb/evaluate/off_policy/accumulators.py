@@ -13,7 +13,7 @@ from ...logs import Batch
 from ...logs.log import nothing_used
 from ...policy import Policy
 from ...types import Flags, Floats, Ints
-from .betting import Wagers
+from .betting import Bets
 from .bootstrap import GroupSums, draws, studentised, too_fine
 from .candidates import FixedCandidate, FixedPolicy
 from .diagnostics import ADVICE, ESTIMATED, RARE, Weighing, Weights
@@ -51,7 +51,7 @@ class Reading:
         self.estimated = False
         self.seen = self.unplayable = self.unknown = 0
         self.logged = 0.0  # sum of rewards
-        self.weighing, self.wagers = Weighing(), Wagers()
+        self.weighing, self.bets = Weighing(), Bets()
         self.columns: list[str] = []
         self.arms: tuple[Hashable, ...] = ()
         self.mass, self.counts = np.zeros(0), np.zeros(0)  # by arm: how much the policy plays it, how often it was shown
@@ -95,10 +95,10 @@ class Reading:
                 predicted = self.fitted.predict(log_features(self.fitted, batch), contexts, folds(first, n), batch.arms)
             rewards = np.clip(predicted, low, high)
             d, q = (table * rewards).sum(axis=1)[used], rewards[np.arange(n), batch.arm][used]
-        chance, propensity, reward = table[np.arange(n), batch.arm][used], batch.propensity[used], batch.reward[used]
-        w = chance / propensity
-        self.weighing.add(w, chance, propensity)
-        self.wagers.add(w, (reward - low) / (high - low))
+        probability, propensity, reward = table[np.arange(n), batch.arm][used], batch.propensity[used], batch.reward[used]
+        w = probability / propensity
+        self.weighing.add(w, probability, propensity)
+        self.bets.add(w, (reward - low) / (high - low))
         columns = terms(w, reward, d, q, clip=self.clip, low=low, high=high)
         if not self.columns:
             self.columns = list(columns)
@@ -112,7 +112,7 @@ class Reading:
             setattr(self, name, getattr(self, name) + getattr(later, name))
         self.estimated |= later.estimated
         self.weighing.merge(later.weighing)
-        self.wagers.merge(later.wagers)
+        self.bets.merge(later.bets)
         self.arms = max(self.arms, later.arms, key=len)
         m = len(self.arms)
         self.mass, self.counts, self.agreed = (
@@ -215,7 +215,7 @@ class _Intervals:
                 strict=True,
             )
         )
-        first, last = reading.wagers.ends(confidence)
+        first, last = reading.bets.ends(confidence)
         self.safe = (self.low + (self.high - self.low) * first, self.low + (self.high - self.low) * last)
 
     def estimate(self, name: str) -> Estimate:

@@ -30,7 +30,7 @@ BEST, SPREAD = (
 ERROR = 0.025  # of each end
 
 
-class Wagers:
+class Bets:
     """Sums of log(1 + k X), for every stake, of w r and of w (1 - r). 40 logarithms an event, constant memory."""
 
     def __init__(self) -> None:
@@ -41,9 +41,9 @@ class Wagers:
         """Take in events: weights, and rewards scaled to [0, 1]."""
         self.rows += len(w)
         for sums, terms in zip(self.sums, (w * r, w * (1.0 - r)), strict=True):
-            add_wagers(sums, terms)
+            add_bets(sums, terms)
 
-    def merge(self, other: "Wagers") -> None:
+    def merge(self, other: "Bets") -> None:
         """Take in the sums of other events."""
         self.rows += other.rows
         self.sums += other.sums
@@ -51,9 +51,9 @@ class Wagers:
     def ends(self, confidence: float = 0.95) -> tuple[float, float]:
         """The interval, in [0, 1]. All of it where the two ends cross: then the propensities are not those of the log.
 
-        >>> wagers = Wagers()
-        >>> wagers.add(np.ones(1000), np.arange(1000) % 2.0)
-        >>> tuple(round(end, 2) for end in wagers.ends())
+        >>> bets = Bets()
+        >>> bets.add(np.ones(1000), np.arange(1000) % 2.0)
+        >>> tuple(round(end, 2) for end in bets.ends())
         (0.45, 0.55)
         """
         error = round((1.0 - confidence) / 2, 15)
@@ -61,7 +61,7 @@ class Wagers:
         return (low, high) if low <= high else (0.0, 1.0)
 
 
-def add_wagers(sums: Floats, terms: Floats) -> None:
+def add_bets(sums: Floats, terms: Floats) -> None:
     """Add log(1 + k x) to the sums, for every stake k and term x."""
     some = terms[terms > 0.0]
     for j, stake in enumerate(STAKES.tolist()):
@@ -91,7 +91,7 @@ def lower_end(sums: Floats, rows: int, error: float = ERROR, most: float = 1.0) 
 
 
 def evidence(sums: Floats, rows: int, mean: float) -> float:
-    """The logarithm of what the wagers have made of 1 where the mean is at most this: above log(1 / a) with probability a at most.
+    """The logarithm of what the bets have made of 1 where the mean is at most this: above log(1 / a) with probability a at most.
 
     >>> evidence(np.log1p(STAKES) * 100, 100, 0.5) > math.log(1000) > 0 > evidence(np.log1p(STAKES) * 100, 100, 1.1)
     True

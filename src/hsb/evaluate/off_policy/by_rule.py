@@ -18,37 +18,37 @@ from ...play.batches import checked_contexts
 from ...play.named import own_contexts, read_for
 from ...policy import Policy
 from ...types import Bounds, Flags, Floats, Ints
-from .betting import Wagers
+from .betting import Bets
 
 
 class RuleEarnings:
     """Sums over the events of a log, rule by rule. `arms`: the arm of each rule; `reward_range`: of the rewards.
 
-    A rule's events are those in which it applies and its arm was offered; an event has the weight 1 / propensity if the arm was played, else
+    A rule's events are those in which it applies and its arm was available; an event has the weight 1 / propensity if the arm was played, else
     0. The estimate is the average of rewards by these weights; the interval is that of `betting.py`, for the average over the events.
     """
 
     def __init__(self, arms: Iterable[Hashable], reward_range: Bounds) -> None:
         self.arms = list(arms)
         self.low, self.high = reward_range
-        self.wagers = [Wagers() for _ in self.arms]
+        self.bets = [Bets() for _ in self.arms]
         self.weights, self.weighted = np.zeros(len(self.arms)), np.zeros(len(self.arms))
 
-    def add(self, rule: Ints, offered: Flags, played: Flags, propensity: Floats, reward: Floats) -> None:
-        """Take in events: the rule of each (-1: none), whether the rule's arm was offered, whether it was played, with which probability."""
+    def add(self, rule: Ints, available: Flags, played: Flags, propensity: Floats, reward: Floats) -> None:
+        """Take in events: the rule of each (-1: none), whether the rule's arm was available, whether it was played, with which probability."""
         r = (reward - self.low) / (self.high - self.low)
-        used = offered & (propensity > 0.0)  # NaN is not
+        used = available & (propensity > 0.0)  # NaN is not
         for k in np.unique(rule[used & (rule >= 0)]).tolist():
             at = used & (rule == k)
             w = np.where(played[at], 1.0 / propensity[at], 0.0)
-            self.wagers[k].add(w, r[at])
+            self.bets[k].add(w, r[at])
             self.weights[k] += w.sum()
             self.weighted[k] += (w * r[at]).sum()
 
     def result(self, confidence: float = 0.95) -> list[Earned | None]:
         """What each earns; None where the arm was never played."""
         found: list[Earned | None] = []
-        for k, bets in enumerate(self.wagers):
+        for k, bets in enumerate(self.bets):
             if self.weights[k] <= 0.0:
                 found.append(None)
                 continue

@@ -50,7 +50,7 @@ class FixedCandidate(ABC):
         self.reward_range = reward_range
 
     @property
-    def sight(self) -> Hashable:
+    def view(self) -> Hashable:
         """Players with equal ones and the same `context` see the same of a batch; None: it looks at nothing."""
         return None
 
@@ -71,7 +71,7 @@ class FixedPolicy(FixedCandidate):
         self.policy, self.outside = policy, policy.loss_scale.outside
 
     @property
-    def sight(self) -> Hashable:
+    def view(self) -> Hashable:
         return "numbers" if self.policy.learner.named_columns is None else id(self.policy)
 
     def sees(self, batch: Batch, context: Contexts) -> Any:
@@ -82,7 +82,7 @@ class FixedPolicy(FixedCandidate):
 
 
 class Always(FixedCandidate):
-    """One arm, wherever it is offered; events that do not offer it are left out."""
+    """One arm, wherever it is available; events that do not offer it are left out."""
 
     def __init__(self, arm: Hashable, reward_range: Range) -> None:
         super().__init__(reward_range)

@@ -21,7 +21,7 @@ from .differences import Difference, apart, best_shares, paired
 from .estimate import Told
 from .estimators import WITH_CLIP, WITH_MODEL
 from .parallel_passes import Parts, Whole
-from .passes import CandidateContexts, Fitting, Survey
+from .passes import CandidateContexts, Fitting, LogPass
 from .result import OffPolicy
 from .reward_models import CellMeans, Given, RewardModel, reward_model
 
@@ -52,7 +52,8 @@ def compare_off_policy(
     The fixed ones are judged together: the log is read once, and once before that where a model is fitted or `clip` is chosen. Each gets what
     `off_policy` would give it alone.
 
-    - `candidates`, by name: a policy, as it is; an arm, always that one; None, uniform play of what is offered; or `Learning(policy)`, which is
+    - `candidates`, by name: a policy, as it is; an arm, always that one; None, uniform play of what is available; or `Learning(policy)`, which
+      is
       replayed and learns on the way (`hsb.replay`), from a copy.
     - `baseline`: the name of the candidate that others are compared with; None is the first.
     - `estimator`: "dr", "switch", "snips", "ips" or "clipped". `log`, `clip` and `model`: as in `off_policy`. A model is fitted once, for all.
@@ -94,13 +95,13 @@ def compare_off_policy(
 
 def _surveyed(
     plan: "_Plan", source: Whole | Parts, models: list[RewardModel | None], estimator: str, clip: float | None
-) -> Survey:
-    fitting, needs_clip = Fitting(plan.sights, models), estimator in WITH_CLIP
+) -> LogPass:
+    fitting, needs_clip = Fitting(plan.views, models), estimator in WITH_CLIP
     if fitting.needed or (needs_clip and clip is None):
         source.fit(fitting)
         clip = math.sqrt(max(fitting.rows, 1)) if clip is None else clip
     settings: dict[str, Any] = {"estimator": estimator, "clip": clip if needs_clip else None, "baseline": plan.place}
-    return source.read({"players": plan.players, "uses": plan.uses, "sights": plan.sights, "models": models, **settings})
+    return source.read({"players": plan.players, "uses": plan.uses, "views": plan.views, "models": models, **settings})
 
 
 def _checked(log: Any, estimator: Any, clip: Any, seed: Any, confidence: Any, engine: Any, jobs: Any) -> dict[str, Any]:
@@ -134,9 +135,9 @@ class _Plan:
         fixed = {name: given for name, given in self.candidates.items() if not isinstance(given, Learning)}
         self.fixed = list(fixed)
         self.players: list[FixedCandidate] = [player(name, given, between) for name, given in fixed.items()]
-        self.sights: list[CandidateContexts] = []
+        self.views: list[CandidateContexts] = []
         looking = sorted(
-            range(len(fixed)), key=lambda i: self.players[i].sight is None
+            range(len(fixed)), key=lambda i: self.players[i].view is None
         )  # those that look at something come first
         used = {i: self._use(self.contexts[self.fixed[i]], self.players[i]) for i in looking}
         self.uses = [used[i] for i in range(len(fixed))]
@@ -152,12 +153,12 @@ class _Plan:
         return known[0] if known else (0.0, 1.0)
 
     def _use(self, context: Contexts, each: FixedCandidate) -> int:
-        """Which of the sights is this candidate's: one that looks at nothing takes any."""
-        for k, known in enumerate(self.sights):
-            if each.sight is None or (known.context is context and known.player.sight == each.sight):
+        """Which of the views is this candidate's: one that looks at nothing takes any."""
+        for k, known in enumerate(self.views):
+            if each.view is None or (known.context is context and known.player.view == each.view):
                 return k
-        self.sights.append(CandidateContexts(each, context))
-        return len(self.sights) - 1
+        self.views.append(CandidateContexts(each, context))
+        return len(self.views) - 1
 
     def _check_arms(self, log: Any) -> None:
         """An arm that a policy or the log is known not to have is a slip of the pen."""
@@ -180,13 +181,13 @@ class _Plan:
         return read_by(log, [columns_of(policy, self.contexts[name]) for name, policy in looking] or [{}])
 
     def models(self, model: Any, estimator: str) -> list[RewardModel | None]:
-        """One for each of the sights; all the same, unless it looks at the policies' contexts."""
+        """One for each of the views; all the same, unless it looks at the policies' contexts."""
         if estimator not in WITH_MODEL:
-            return [None] * len(self.sights)
+            return [None] * len(self.views)
         first = reward_model(model)
         if not isinstance(first, CellMeans):
-            return [first] * len(self.sights)
-        return [first, *(reward_model(model) for _ in self.sights[1:])]
+            return [first] * len(self.views)
+        return [first, *(reward_model(model) for _ in self.views[1:])]
 
     def replayed(self, log: Any, seed: int) -> dict[str, Replay]:
         """What came of those that learn."""
@@ -223,7 +224,7 @@ class _ComparisonResult:
     def __init__(
         self,
         plan: _Plan,
-        survey: Survey | None,
+        log_pass: LogPass | None,
         replays: Mapping[str, Replay],
         log: Any,
         *,
@@ -231,17 +232,17 @@ class _ComparisonResult:
         seed: int,
         confidence: float,
     ) -> None:
-        self.plan, self.survey, self.replays, self.log, self.estimator = plan, survey, replays, log, estimator
+        self.plan, self.log_pass, self.replays, self.log, self.estimator = plan, log_pass, replays, log, estimator
         self.seed, self.confidence = seed, confidence
-        self.judged = {} if survey is None else {name: self._judge(i, confidence) for i, name in enumerate(plan.fixed)}
+        self.judged = {} if log_pass is None else {name: self._judge(i, confidence) for i, name in enumerate(plan.fixed)}
 
     def _judge(self, i: int, confidence: float) -> OffPolicy:
-        assert self.survey is not None
-        played, known = self.plan.players[i], self.survey.readings[i].arms
+        assert self.log_pass is not None
+        played, known = self.plan.players[i], self.log_pass.readings[i].arms
         if isinstance(played, Always) and played.arm not in known:
             self.plan.refuse(self.plan.fixed[i], played, known)
         try:
-            return self.survey.readings[i].result((self.estimator,), self.seed, confidence, self.log)
+            return self.log_pass.readings[i].result((self.estimator,), self.seed, confidence, self.log)
         except InputError as error:
             raise InputError(f"Of the candidate {quoted(self.plan.fixed[i])}: {error}") from None
 
@@ -264,8 +265,8 @@ class _ComparisonResult:
 
     def _logged(self) -> float:
         """What the log's own policy earned an event."""
-        if self.survey is not None:
-            reading = self.survey.readings[0]
+        if self.log_pass is not None:
+            reading = self.log_pass.readings[0]
             return reading.logged / max(reading.seen, 1)
         replay = next(iter(self.replays.values()))
         return replay.logged / max(replay.rounds, 1)
@@ -273,17 +274,17 @@ class _ComparisonResult:
     def _differences(self) -> dict[str, Difference]:
         plan, others = self.plan, [name for name in self.plan.candidates if name != self.plan.baseline]
         pairs = {}
-        if self.survey is not None and plan.place is not None:
-            pairs = {plan.fixed[i]: pair for i, pair in self.survey.pairs.items() if pair.same_range and pair.rows}
+        if self.log_pass is not None and plan.place is not None:
+            pairs = {plan.fixed[i]: pair for i, pair in self.log_pass.pairs.items() if pair.same_range and pair.rows}
         comparisons = max(1, sum(1 for name in others if name not in pairs or not pairs[name].same))
         common: dict[str, Any] = {"seed": self.seed, "confidence": self.confidence, "comparisons": comparisons}
         found: dict[str, Difference] = {}
-        if pairs and self.survey is not None:
+        if pairs and self.log_pass is not None:
             estimates = {name: each[self.estimator] for name, each in self.judged.items()}
             base = estimates[plan.baseline]
             sound = {name: base.kind == estimates[name].kind == "bootstrap" for name in pairs}
             values = {name: (estimates[name].value, base.value) for name in pairs}
-            usable = self.survey.seen - min(reading.unknown for reading in self.survey.readings)
+            usable = self.log_pass.seen - min(reading.unknown for reading in self.log_pass.readings)
             found = paired(pairs, sound, values, rows=usable, **common)
         return found | {name: self._apart(name, comparisons) for name in others if name not in found}
 
@@ -307,16 +308,16 @@ class _ComparisonResult:
         return self.replays[name].rounds if name in self.replays else self.judged[name].rows
 
     def _best(self) -> dict[str, float | None]:
-        if self.survey is None or self.replays:  # a replay has no resamples
+        if self.log_pass is None or self.replays:  # a replay has no resamples
             return {}
         sound = [each[self.estimator].kind == "bootstrap" for each in self.judged.values()]
-        shares = best_shares(self.survey.together.used, sound, self.seed)
+        shares = best_shares(self.log_pass.together.used, sound, self.seed)
         return dict(zip(self.judged, shares, strict=True))
 
     def _warnings(self) -> tuple[str, ...]:
         said = [f"{name}: {warning}" for name, each in self.judged.items() for warning in each.warnings]
-        if self.survey is not None and len(self.judged) > 1:
-            most, together = max(each.rows for each in self.judged.values()), self.survey.together.rows
+        if self.log_pass is not None and len(self.judged) > 1:
+            most, together = max(each.rows for each in self.judged.values()), self.log_pass.together.rows
             if together < most:
                 said.append(
                     f"Not every candidate can play every event: each is judged on its own, differences are over the events that both "

@@ -1,7 +1,7 @@
 """Can a log carry a bootstrap? What its weights say: of the events that are in it, and of those that are missing from it.
 
 A bootstrap draws from the events seen. Where the policy often plays what the log's policy hardly ever did, few events carry most of the
-weight, and whether they turn up is chance: neither the spread nor the effective sample size of what did turn up tells. So four questions:
+weight, and whether they turn up is probability: neither the spread nor the effective sample size of what did turn up tells. So four questions:
 
 - Is an event heavy: a weight above 0.7 sqrt(n)? n events of weight 1 vary by sqrt(n) in all; one such event moves the sum nearly as much.
 - Are heavy events missing? If arm a was shown with probability p, and the policy plays it with probability c, then it plays others with 1 - c,
@@ -49,13 +49,13 @@ class Weighing:
         self.sum = self.squares = self.largest = 0.0
         self.elsewhere = np.zeros(BINS)  # share of decisions on arms not shown, by the weight they would have had
 
-    def add(self, w: Floats, chance: Floats, propensity: Floats) -> None:
+    def add(self, w: Floats, probability: Floats, propensity: Floats) -> None:
         """Take in events: the weight, and the probability of the arm shown, by the policy and by the log's."""
         self.rows += len(w)
         self.sum += float(w.sum())
         self.squares += float((w * w).sum())
         self.largest = max(self.largest, float(w.max(initial=0.0)))
-        others = np.maximum(1.0 - chance, 0.0)
+        others = np.maximum(1.0 - probability, 0.0)
         weight = others / np.maximum(1.0 - propensity, 1e-15)
         bins = np.floor(STEPS * np.log2(np.clip(weight, 1.0, 2.0 ** ((BINS - 1) // STEPS)))).astype(np.int64)
         self.elsewhere += np.bincount(bins, weights=others, minlength=BINS)
@@ -157,5 +157,5 @@ class Weights(NamedTuple):
         if max(OFF, ERRORS * self.error) < abs(self.average - 1.0) <= FAR * self.error + 1e-9:
             yield (
                 f"Check the propensities. Weights average {self.average:.3f}, not 1: events of large weight are missing or too many, by "
-                "chance or by a fault."
+                "probability or by a fault."
             )

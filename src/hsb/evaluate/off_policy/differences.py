@@ -162,7 +162,7 @@ def paired(
 
 
 def safe_difference(pair: Pair, value: float, confidence: float, comparisons: int) -> Difference:
-    """By the wagers alone."""
+    """By the bets alone."""
     joint, alone = pair.safe(1.0 - (1.0 - confidence) / comparisons), pair.safe(confidence)
     p = min(1.0, comparisons * pair.p_safe())
     return _held(pair, Difference(value, *alone, "safe", joint, p, pair.rows))

@@ -20,16 +20,16 @@ def distributions(policy: Policy, batch: Batch, contexts: Any = None) -> tuple[F
     default those of the batch. Compiled for mixtures: O(n * nodes * arms).
 
     >>> import hsb
-    >>> offered = [[True, True, False]]
-    >>> batch = Batch.of(contexts=[[0.2]], arm=[0], reward=[1], propensity=[0.5], arms=["a", "b", "c"], available=offered)
+    >>> available = [[True, True, False]]
+    >>> batch = Batch.of(contexts=[[0.2]], arm=[0], reward=[1], propensity=[0.5], arms=["a", "b", "c"], available=available)
     >>> distributions(hsb.HSB(hsb.BinaryTree(depth=2), arms=["c", "b", "a"], learning_rate=0.1), batch)[0]
     array([[0.5, 0.5, 0. ]])
     """
     points, _ = checked_contexts(policy, batch, own_contexts(policy, batch) if contexts is None else contexts)
     places = np.array([policy.arm_set.index.get(arm, -1) for arm in batch.arms], dtype=np.int64)
     known = np.flatnonzero(places >= 0)
-    offered = (places[batch.pools[k]] for k in range(len(batch.pools.sizes)))
-    masks = policy.arm_set.pools(pool[pool >= 0] for pool in offered)
+    available = (places[batch.pools[k]] for k in range(len(batch.pools.sizes)))
+    masks = policy.arm_set.pools(pool[pool >= 0] for pool in available)
     playable = np.asarray(masks.any(axis=1))[batch.pool]
     rows = np.flatnonzero(playable)
     table = np.zeros((len(batch), len(batch.arms)))

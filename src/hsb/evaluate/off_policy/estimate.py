@@ -68,15 +68,15 @@ def off_policy(
     needs_clip = bool(wanted & set(WITH_CLIP))
     to_fit = fitted if fitted is not None and fitted.fits else None
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
-    log, sight = read_for(log, [policy], context), CandidateContexts(FixedPolicy(policy), context)
+    log, view = read_for(log, [policy], context), CandidateContexts(FixedPolicy(policy), context)
     if to_fit is not None or (needs_clip and clip is None):
-        first = Fitting([sight], [to_fit])
+        first = Fitting([view], [to_fit])
         first.add(_batches(log))
         first.finish()
         clip = math.sqrt(max(first.rows, 1)) if clip is None else clip
     reading = Reading(policy, fitted, clip if needs_clip else None)
     for batch in _batches(log):
-        reading.add(batch, sight(batch))
+        reading.add(batch, view(batch))
         if progress is not None:
             progress(reading.seen, total)
     return reading.result(chosen, seed, log=log)

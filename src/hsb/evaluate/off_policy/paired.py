@@ -5,7 +5,7 @@ On an event the two play the arm shown with weights w and w'. With r the reward,
     X = max(v, 0) r + max(-v, 0) (1 - r)      and      Y = max(v, 0) (1 - r) + max(-v, 0) r
 
 are not negative, and have the means T + D and T - D: D is the difference of the values at that event, and T, how much probability the two put
-on different arms, is known without any reward. So the wagers of `betting.py` give a lower end for T + D and one for T - D, and with them an
+on different arms, is known without any reward. So the bets of `betting.py` give a lower end for T + D and one for T - D, and with them an
 interval for D that holds for any log whose propensities are right. Where the two play alike, X, Y and T are 0: of candidates that seldom differ
 the interval is short, however heavy the weights that they share.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 from ...types import Flags, Floats
 from .accumulators import Taken
-from .betting import STAKES, add_wagers, evidence, lower_end
+from .betting import STAKES, add_bets, evidence, lower_end
 from .bootstrap import GroupSums
 from .diagnostics import RARE, TOO_FEW
 
@@ -72,7 +72,7 @@ class Pair:
         if self.same_range:
             paid = np.where(v > 0.0, r, 1.0 - r)
             for sums, terms in zip(self.sums, (size * paid, size * (1.0 - paid)), strict=True):
-                add_wagers(sums, terms)
+                add_bets(sums, terms)
 
     def merge(self, later: "Pair") -> None:
         """Take in the sums of the events that follow."""

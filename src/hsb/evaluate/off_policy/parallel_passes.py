@@ -9,7 +9,7 @@ from ...logs import Batch, Log
 from ...logs.log import Problems, each_batch
 from ..engines import spread_over_workers, workers
 from ..parallel import Task
-from .passes import Fitting, Survey
+from .passes import Fitting, LogPass
 
 Told = Callable[[int, int | None], None]
 
@@ -36,11 +36,11 @@ class Whole:
         fitting.add(batches(self.log))
         fitting.finish()
 
-    def read(self, plan: dict[str, Any]) -> Survey:
+    def read(self, plan: dict[str, Any]) -> LogPass:
         """The second reading."""
-        survey = Survey(**plan)
-        survey.add(batches(self.log), told(self.progress, self.log))
-        return survey
+        log_pass = LogPass(**plan)
+        log_pass.add(batches(self.log), told(self.progress, self.log))
+        return log_pass
 
 
 class Parts:
@@ -87,25 +87,25 @@ class Parts:
         if first is None:
             return
         fitting.prepare(first)
-        fresh = (fitting.sights, list(fitting.models))
+        fresh = (fitting.views, list(fitting.models))
         for k, found in enumerate(self._run(_fit, [(part, *fresh) for part in self.parts])):
             self.starts[k] = fitting.rows
             fitting.merge(found)
         fitting.finish()
 
-    def read(self, plan: dict[str, Any]) -> Survey:
+    def read(self, plan: dict[str, Any]) -> LogPass:
         """The second reading; its problems are the log's."""
         self._settle()
-        survey, tell = Survey(**plan), told(self.progress, self.log)
+        log_pass, tell = LogPass(**plan), told(self.progress, self.log)
         problems = Problems()
         tasks = [(part, start, plan) for part, start in zip(self.parts, self.starts, strict=True)]
         for found, met in self._run(_read, tasks):
-            survey.merge(found)
+            log_pass.merge(found)
             problems.join(met)
             if tell is not None:
-                tell(survey.seen)
+                tell(log_pass.seen)
         self.log.met(problems)
-        return survey
+        return log_pass
 
 
 def told(progress: Told | None, log: Any) -> Callable[[int], None] | None:
@@ -124,13 +124,13 @@ def _arms(part: Log) -> list[Any]:
     return part.find_arms()
 
 
-def _fit(part: Log, sights: list[Any], models: list[Any]) -> Fitting:
-    fitting = Fitting(sights, deepcopy(models))  # in one process they are the caller's
+def _fit(part: Log, views: list[Any], models: list[Any]) -> Fitting:
+    fitting = Fitting(views, deepcopy(models))  # in one process they are the caller's
     fitting.add(batches(part))
     return fitting
 
 
-def _read(part: Log, start: int, plan: dict[str, Any]) -> tuple[Survey, Problems]:
-    survey = Survey(**plan, start=start)
-    survey.add(batches(part))
-    return survey, part.problems
+def _read(part: Log, start: int, plan: dict[str, Any]) -> tuple[LogPass, Problems]:
+    log_pass = LogPass(**plan, start=start)
+    log_pass.add(batches(part))
+    return log_pass, part.problems

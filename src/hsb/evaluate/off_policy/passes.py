@@ -27,18 +27,18 @@ class CandidateContexts(NamedTuple):
 
 
 class Fitting:
-    """The first reading: how many rows, and the models that they fit. `sights` and `models` belong together, one model each."""
+    """The first reading: how many rows, and the models that they fit. `views` and `models` belong together, one model each."""
 
-    def __init__(self, sights: Sequence[CandidateContexts | None], models: Sequence[RewardModel | None]) -> None:
-        self.rows, self.sights, self.models = 0, list(sights), list(models)
+    def __init__(self, views: Sequence[CandidateContexts | None], models: Sequence[RewardModel | None]) -> None:
+        self.rows, self.views, self.models = 0, list(views), list(models)
 
     def _each(self) -> Iterator[tuple[RewardModel, Any]]:
         """Every model that is fitted, once, and whose contexts it gets."""
         met: set[int] = set()
-        for model, sight in zip(self.models, self.sights, strict=True):
+        for model, view in zip(self.models, self.views, strict=True):
             if model is not None and model.fits and id(model) not in met:
                 met.add(id(model))
-                yield model, sight
+                yield model, view
 
     @property
     def needed(self) -> bool:
@@ -54,8 +54,8 @@ class Fitting:
         """Take in a log, or a part of one."""
         for batch in batches:
             fold = folds(self.rows, len(batch))
-            for model, sight in self._each():
-                model.add(log_features(model, batch), sight(batch), batch.arm, batch.reward, fold)
+            for model, view in self._each():
+                model.add(log_features(model, batch), view(batch), batch.arm, batch.reward, fold)
             self.rows += len(batch)
 
     def merge(self, later: "Fitting") -> None:
@@ -66,7 +66,7 @@ class Fitting:
 
     def __getstate__(self) -> dict[str, Any]:
         """What goes back from a process: sums, and no policies."""
-        return vars(self) | {"sights": [None] * len(self.sights)}
+        return vars(self) | {"views": [None] * len(self.views)}
 
     def finish(self) -> None:
         """Fit, after the last row."""
@@ -75,17 +75,17 @@ class Fitting:
                 model.finish()
 
 
-class Survey:
+class LogPass:
     """The second reading: a `Reading` for each candidate, pairs with the baseline, and the events that all can play together.
 
-    `uses[i]` says which of the `sights` is that of candidate i, and which of the `models` is its own.
+    `uses[i]` says which of the `views` is that of candidate i, and which of the `models` is its own.
     """
 
     def __init__(
         self,
         players: Sequence[FixedCandidate],
         uses: Sequence[int],
-        sights: Sequence[CandidateContexts],
+        views: Sequence[CandidateContexts],
         models: Sequence[RewardModel | None],
         *,
         estimator: str,
@@ -93,7 +93,7 @@ class Survey:
         baseline: int | None,
         start: int = 0,
     ) -> None:
-        self.uses, self.sights, self.models = list(uses), list(sights), list(models)
+        self.uses, self.views, self.models = list(uses), list(views), list(models)
         self.estimator, self.column, self.baseline, self.start, self.seen = estimator, COLUMN[estimator], baseline, start, 0
         self.readings = [Reading(each, models[k], clip, start) for each, k in zip(players, uses, strict=True)]
         self.together = GroupSums(2 * len(self.readings))
@@ -109,12 +109,12 @@ class Survey:
 
     def __getstate__(self) -> dict[str, Any]:
         """What goes back from a process: sums, no models and no policies."""
-        return {name: value for name, value in vars(self).items() if name not in ("sights", "models")}
+        return {name: value for name, value in vars(self).items() if name not in ("views", "models")}
 
     def add(self, batches: Iterable[Batch], told: Callable[[int], None] | None = None) -> None:
         """Take in a log, or a part of one; `told` is given the number of rows after each batch."""
         for batch in batches:
-            contexts = [sight(batch) for sight in self.sights]
+            contexts = [view(batch) for view in self.views]
             predicted = self._predicted(batch, contexts)
             taken = [reading.add(batch, contexts[k], predicted[k]) for reading, k in zip(self.readings, self.uses, strict=True)]
             self.seen += len(batch)
@@ -137,7 +137,7 @@ class Survey:
         columns = [column[every[each.used]] for each in taken for column in value_columns(each, self.estimator, self.column)]
         self.together.add(np.column_stack(columns))
 
-    def merge(self, later: "Survey") -> None:
+    def merge(self, later: "LogPass") -> None:
         """Take in the sums of the events that follow."""
         for mine, theirs in zip(self.readings, later.readings, strict=True):
             mine.merge(theirs)

@@ -16,14 +16,14 @@ from ...structures import Structure
 from ...types import Floats, Ints
 from ..parallel import Progress, Teller, spread
 from .comparison import Comparison, joined
-from .run import Entrant, enter, loss_range, marked_rounds, play_run
+from .run import PolicySpec, enter, loss_range, marked_rounds, play_run
 
 WORTH = 6.0  # seconds of work from which on starting processes pays: each takes some seconds to start
 TASK = 0.2  # seconds of work that a process is given at a time, at least
 
 
 def compare(
-    policies: Mapping[str, Entrant],
+    policies: Mapping[str, PolicySpec],
     problem: Problem,
     *,
     rounds: int = 100_000,
@@ -47,8 +47,8 @@ def compare(
     >>> import hsb
     >>> from hsb.problems import Stationary
     >>> tree = hsb.BinaryTree(depth=3)
-    >>> entrants = {"HSB": lambda seed: hsb.HSB(tree, arms=3, horizon=2000, seed=seed), "uniform": hsb.Uniform(arms=3)}
-    >>> compared = compare(entrants, Stationary(), rounds=2000, runs=3)
+    >>> policy_specs = {"HSB": lambda seed: hsb.HSB(tree, arms=3, horizon=2000, seed=seed), "uniform": hsb.Uniform(arms=3)}
+    >>> compared = compare(policy_specs, Stationary(), rounds=2000, runs=3)
     >>> compared.difference("uniform", "HSB").low > 0.1
     True
     """
@@ -61,14 +61,14 @@ def compare(
     if not isinstance(policies, Mapping) or not policies:
         example = "{'HSB': hsb.HSB(tree, arms=3)}"
         raise InputError(f"policies must map names to policies, at least one: {example}; given {quoted(policies)}.")
-    for name, entrant in policies.items():
+    for name, policy_spec in policies.items():
         if not isinstance(name, str) or not name:
             raise InputError(f"A policy's name must be text; given {quoted(name)}.")
-        if not callable(entrant) and not hasattr(entrant, "decide"):
+        if not callable(policy_spec) and not hasattr(policy_spec, "decide"):
             raise InputError(
-                f"{quoted(name)} must be a policy or a function that makes one from a seed; given {quoted(entrant)}."
+                f"{quoted(name)} must be a policy or a function that makes one from a seed; given {quoted(policy_spec)}."
             )
-        problem.check(enter(entrant, 0))
+        problem.check(enter(policy_spec, 0))
     points = marked_rounds(rounds, marks)
     settings: dict[str, Any] = {"rounds": rounds, "presentations": presentations, "seed": seed, "marks": points}
     in_a_run = rounds * presentations * len(policies)
@@ -85,9 +85,9 @@ def compare(
     return joined(played, points, **about)
 
 
-def _bounds(policies: Mapping[str, Entrant], marks: Ints) -> dict[str, Floats]:
+def _bounds(policies: Mapping[str, PolicySpec], marks: Ints) -> dict[str, Floats]:
     """What is proved of those that have a structure, against its mappings. Other bounds are against other rivals, and left out."""
-    made = {name: enter(entrant, 0) for name, entrant in policies.items()}
+    made = {name: enter(policy_spec, 0) for name, policy_spec in policies.items()}
     return {
         name: np.array([policy.regret_bound(int(mark)) for mark in marks])
         for name, policy in made.items()
@@ -95,7 +95,7 @@ def _bounds(policies: Mapping[str, Entrant], marks: Ints) -> dict[str, Floats]:
     }
 
 
-def _play(policies: dict[str, Entrant], problem: Problem, settings: dict[str, Any], run: int) -> dict[str, Floats]:
+def _play(policies: dict[str, PolicySpec], problem: Problem, settings: dict[str, Any], run: int) -> dict[str, Floats]:
     return play_run(policies, problem, run=run, **settings)
 
 

@@ -11,7 +11,7 @@ from ...policy import Policy
 from ...problems import Problem
 from ...types import Bounds, Floats, Ints
 
-Entrant = Callable[[int], Policy] | Policy
+PolicySpec = Callable[[int], Policy] | Policy
 """A function that makes a policy from a seed; or a policy, which is copied and given random numbers of its own."""
 
 POINTS = 120  # of a curve that are spaced evenly; as many more are spaced by ratio
@@ -32,7 +32,7 @@ def marked_rounds(rounds: int, also: Iterable[int] = ()) -> Ints:
 
 
 def play_run(
-    entrants: Mapping[str, Entrant],
+    policy_specs: Mapping[str, PolicySpec],
     problem: Problem,
     *,
     rounds: int,
@@ -48,10 +48,10 @@ def play_run(
     """
     sample = None if problem.reacts else problem.sample(rounds, data_seed(seed, run))
     averages = {}
-    for name, entrant in entrants.items():
+    for name, policy_spec in policy_specs.items():
         curves = np.empty((presentations, len(marks)))
         for k in range(presentations):
-            policy = enter(entrant, policy_seed(seed, run, k, name))
+            policy = enter(policy_spec, policy_seed(seed, run, k, name))
             if sample is None:
                 losses = problem.play(policy, rounds, policy_seed(seed, run, k, "the adversary of " + name)).losses
             else:
@@ -63,25 +63,25 @@ def play_run(
     return averages
 
 
-def enter(entrant: Entrant, seed: int) -> Policy:
+def enter(policy_spec: PolicySpec, seed: int) -> Policy:
     """A policy of its own for one presentation."""
-    if isinstance(entrant, Policy):
-        return entrant.copy(seed=seed)
-    policy = entrant(seed)
+    if isinstance(policy_spec, Policy):
+        return policy_spec.copy(seed=seed)
+    policy = policy_spec(seed)
     if not isinstance(policy, Policy):
         example = "lambda seed: hsb.HSB(tree, arms=3, seed=seed)"
         raise InputError(f"A function among policies must return a policy, as {example}; got {quoted(policy)}.")
     return policy
 
 
-def loss_range(entrants: Mapping[str, Entrant]) -> Bounds | None:
+def loss_range(policy_specs: Mapping[str, PolicySpec]) -> Bounds | None:
     """The range that the losses of all these policies lie in; None if one of them finds its range on the way or clips losses.
 
     >>> import hsb
     >>> loss_range({"a": hsb.Exp3(arms=2), "b": hsb.Exp3(arms=2, loss_range=(-1, 1))})
     (-1.0, 1.0)
     """
-    scales = [enter(entrant, 0).loss_scale for entrant in entrants.values()]
+    scales = [enter(policy_spec, 0).loss_scale for policy_spec in policy_specs.values()]
     if any(scale.auto or scale.outside == "clip" for scale in scales):
         return None
     return min(scale.low for scale in scales), max(scale.high for scale in scales)

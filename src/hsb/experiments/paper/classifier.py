@@ -179,7 +179,7 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.feedback == "bandit":
             simulate(self.policy_, contexts(codes), 1.0 - np.eye(len(self.classes_))[index])
             return
-        # With every loss known and a constant rate, weights depend only on how often each class was wrong at each codeword, so that a lesson
+        # With every loss known and a constant rate, weights depend only on how often each class was wrong at each codeword, so that an update
         # of k mistakes is one round of k times the loss (propensity 1/k); what all classes have in common at a codeword cancels.
         distinct, which = np.unique(codes, axis=0, return_inverse=True)
         right = np.zeros((len(distinct), len(self.classes_)), dtype=np.int64)

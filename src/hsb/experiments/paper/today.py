@@ -123,7 +123,7 @@ def play(
     pool = float(np.mean([(1.0 / batch.propensity).mean() for batch in start]))
     policies: dict[str, Policy] = {}
     for k in range(presentations):
-        made = entrants(list(log.arms), depths, pool, visits / pool, default=k == 0)
+        made = policy_specs(list(log.arms), depths, pool, visits / pool, default=k == 0)
         for i, (name, make) in enumerate(made.items()):
             policies[f"{name} #{k}"] = make(seed=np.random.default_rng([seed, 0x71, number, k, i]))
     replays = replay_all(policies, log, context=encoder, progress=lambda done, _: tell(done))
@@ -146,23 +146,23 @@ def synthetic(seed: int, number: int, visits: int, articles: int) -> logs.Synthe
     return logs.SyntheticToday(visits, seed=own, articles=articles)
 
 
-def entrants(arms: list[Any], depths: dict[str, list[int]], pool: float, rounds: float, *, default: bool) -> Makers:
+def policy_specs(arms: list[Any], depths: dict[str, list[int]], pool: float, rounds: float, *, default: bool) -> Makers:
     """What makes each policy: rates are the theory's optimum for as many arms as a pool has and as many rounds as are expected to match.
 
-    >>> list(entrants(["a", "b"], {"S-EXP3": [2], "HSB-BT": [2], "HSB-LG": []}, 2.0, 100.0, default=True))
+    >>> list(policy_specs(["a", "b"], {"S-EXP3": [2], "HSB-BT": [2], "HSB-LG": []}, 2.0, 100.0, default=True))
     ['EXP3', 'S-EXP3, depth 2', 'HSB-BT, depth 2', 'HSB default, depth 4']
     """
-    offered = max(2, round(pool))
+    available = max(2, round(pool))
     makers: Makers = {
         "S-EXP3": lambda depth, **more: SExp3(1 << depth, **more),
         "HSB-BT": lambda depth, **more: HSB(BinaryTree(depth=depth), **more),
         "HSB-LG": lambda depth, **more: HSB(Lexicographic(leaves=1 << depth), **more),
     }
-    rate = theory.exp3_rate(arms=offered, horizon=rounds)
+    rate = theory.exp3_rate(arms=available, horizon=rounds)
     made: Makers = {"EXP3": partial(Exp3, arms=arms, learning_rate=rate)}
     for kind, make in makers.items():
         for depth in depths[kind]:
-            rate = theory.s_exp3_rate(leaves=1 << depth, arms=offered, horizon=rounds)
+            rate = theory.s_exp3_rate(leaves=1 << depth, arms=available, horizon=rounds)
             made[f"{kind}, depth {depth}"] = partial(make, depth, arms=arms, learning_rate=rate)
     if default:
         made[DEFAULT] = partial(HSB, BinaryTree(depth=4), arms=arms)

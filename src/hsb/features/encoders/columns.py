@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...engine.kernels.slots import CELLS, RECENT, SAMPLE
+from ...engine.kernels.inputs import CELLS, RECENT, SAMPLE
 from ...errors import InputError, quoted
 from ...types import Floats
 from .. import FeatureReader, Features
@@ -103,12 +103,12 @@ class Columns(Encoder):
     @classmethod
     def _from_plain(cls, data: dict[str, Any]) -> Self:
         """What only trees see of numbers, and the sample that it was fitted on, are not kept."""
-        slots, counts = len(data["moments"]), np.array(data["counts"], dtype=np.int64)
-        moments = np.array(data["moments"], dtype=np.float64) if slots else FeatureReader(Features()).arrays()["moments"]
-        none = np.zeros(slots, dtype=np.int64)
+        inputs, counts = len(data["moments"]), np.array(data["counts"], dtype=np.int64)
+        moments = np.array(data["moments"], dtype=np.float64) if inputs else FeatureReader(Features()).arrays()["moments"]
+        none = np.zeros(inputs, dtype=np.int64)
         kept = {"counts": counts, "moments": moments, "cuts": none, "coarse": none}
-        unused = {"edges": np.zeros((slots, CELLS - 1)), "ranges": np.zeros((slots, 4)), "recent": np.zeros((slots, RECENT))}
-        unused |= {"sample": np.zeros((min(int(counts[0]), SAMPLE), slots))}
+        unused = {"edges": np.zeros((inputs, CELLS - 1)), "ranges": np.zeros((inputs, 4)), "recent": np.zeros((inputs, RECENT))}
+        unused |= {"sample": np.zeros((min(int(counts[0]), SAMPLE), inputs))}
         encoder = cls()
         encoder._reader = FeatureReader.restore(data["reader"], {**kept, **unused})
         encoder.features = len(encoder._reader.knowledge.listed) if int(counts[0]) else 0

@@ -54,10 +54,10 @@ class DsjsonFiles(LineFiles):
             return "an action has no name"
         features = _shared(shared)
         points = [_scalar(features.get(name)) for name in self.meaning.context]
-        chance, cost = _scalar(event["_label_probability"]), _scalar(event["_label_cost"])
-        if isinstance(chance, str) or isinstance(cost, str):
+        probability, cost = _scalar(event["_label_probability"]), _scalar(event["_label_cost"])
+        if isinstance(probability, str) or isinstance(cost, str):
             return "_label_probability or _label_cost is text"
-        return points, names[index], chance, cost, names, event.get("Timestamp"), event.get("EventId")
+        return points, names[index], probability, cost, names, event.get("Timestamp"), event.get("EventId")
 
     def _index(self, event: dict[str, Any], actions: int) -> int | str:
         """The place of the action chosen, from 0."""

@@ -105,7 +105,7 @@ def _group(held: Stored, places: Ints) -> Batch:
     arm, pools = held.arm, Pools(np.concatenate([[0], np.cumsum(held.sizes)]), held.members)
     if not np.array_equal(places, np.arange(len(places))):
         arm, pools = places[arm], Pools.of([places[pools[k]].tolist() for k in range(len(held.sizes))])
-    return Batch(held.features, arm, held.reward, held.chances, held.timestamp, held.pool, pools, ())
+    return Batch(held.features, arm, held.reward, held.probabilities, held.timestamp, held.pool, pools, ())
 
 
 def is_native(path: Path) -> bool:

@@ -36,7 +36,7 @@ class Stored(NamedTuple):
     pool: Ints
     reward: Floats
     timestamp: Floats
-    chances: Floats
+    probabilities: Floats
     sizes: Ints
     members: Ints
     features: Any  # (n, d) numbers, or (n, bytes) with a bit a feature
@@ -142,9 +142,9 @@ def _stored(table: Any, features: int) -> Stored:
     if table["propensity"].null_count not in (0, n):
         raise ValueError("some propensities are missing")
     with np.errstate(divide="ignore"):
-        chances = np.asarray(table["propensity"]) if not table["propensity"].null_count else 1.0 / sizes[pool]
+        probabilities = np.asarray(table["propensity"]) if not table["propensity"].null_count else 1.0 / sizes[pool]
     features_there = _features(table, n, features)
-    columns = (arm, pool, np.asarray(table["reward"]), np.asarray(table["timestamp"]), chances, sizes)
+    columns = (arm, pool, np.asarray(table["reward"]), np.asarray(table["timestamp"]), probabilities, sizes)
     return Stored(*columns, np.asarray(flat, dtype=np.int64), features_there)
 
 
@@ -164,7 +164,7 @@ def _features(table: Any, n: int, features: int) -> Any:
 
 def _check(held: Stored, arms: int, uniform: bool) -> None:
     """What every reader of a batch relies on."""
-    for name, numbers in (("an arm", held.arm), ("an offered arm", held.members)):
+    for name, numbers in (("an arm", held.arm), ("an available arm", held.members)):
         if len(numbers) and not (numbers.min() >= 0 and numbers.max() < arms):
             raise ValueError(f"{name} is not in 0 .. {arms - 1}")
     if not held.sizes.all():
@@ -175,10 +175,10 @@ def _check(held: Stored, arms: int, uniform: bool) -> None:
     shown = held.pool * arms + held.arm
     place = np.searchsorted(keys, shown)
     if len(shown) and (place[-1] >= len(keys) or place.max() >= len(keys) or not np.array_equal(keys[place], shown)):
-        raise ValueError("an arm was shown that was not offered")
-    if not (((held.chances > 0.0) & (held.chances <= 1.0)).all() and np.isfinite(held.reward).all()):
+        raise ValueError("an arm was shown that was not available")
+    if not (((held.probabilities > 0.0) & (held.probabilities <= 1.0)).all() and np.isfinite(held.reward).all()):
         raise ValueError("a propensity is not in (0, 1], or a reward is not finite")
-    if uniform and not np.allclose(held.chances * held.sizes[held.pool], 1.0, rtol=1e-6, atol=0.0):
+    if uniform and not np.allclose(held.probabilities * held.sizes[held.pool], 1.0, rtol=1e-6, atol=0.0):
         raise ValueError("arms were not drawn uniformly, as the file says")
     if held.features.dtype != np.uint8 and not np.isfinite(held.features).all():
         raise ValueError("a feature is not finite")

@@ -36,17 +36,17 @@ def from_obp(feedback: Mapping[str, Any], *, on_error: Any = "skip", rows: int =
     context, action = np.asarray(feedback["context"], dtype=np.float64), np.asarray(feedback["action"])
     if context.ndim != 2 or action.shape != (len(context),):
         raise InputError(f"context needs shape (n, d) and action (n,); given {context.shape} and {action.shape}.")
-    if (chances := feedback.get("pscore")) is None:
-        chances = _chances(feedback.get("pi_b"), action)
+    if (probabilities := feedback.get("pscore")) is None:
+        probabilities = _probabilities(feedback.get("pi_b"), action)
     names = [f"context[{j}]" for j in range(context.shape[1])]
     table = dict(zip(names, context.T, strict=True))
-    table |= {"action": action, "pscore": np.asarray(chances), "reward": np.asarray(feedback["reward"])}
+    table |= {"action": action, "pscore": np.asarray(probabilities), "reward": np.asarray(feedback["reward"])}
     arms = tuple(range(int(feedback["n_actions"])))
     columns = ColumnRoles(Meaning(tuple(names), arms=arms, on_error=on_error), "action", "pscore", "reward")
     return RowLog(Frame(table, columns), rows=rows)
 
 
-def _chances(pi_b: Any, action: Any) -> Any:
+def _probabilities(pi_b: Any, action: Any) -> Any:
     table = None if pi_b is None else np.asarray(pi_b)
     if table is None or table.ndim != 3 or len(table) != len(action) or table.shape[2] != 1:
         raise InputError("bandit_feedback needs pscore, or pi_b of shape (n, actions, 1).")

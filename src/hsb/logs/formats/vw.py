@@ -50,12 +50,12 @@ class VWFiles(LineFiles):
         example = parse(text)
         if isinstance(example, str):
             return example
-        action, cost, chance, offered, features = example
+        action, cost, probability, available, features = example
         points = [0.0] * len(self.places)
         for name, value in features.items():
             if name in self.places:
                 points[self.places[name]] = value
-        return points, action, chance, cost, offered or self.meaning.arms
+        return points, action, probability, cost, available or self.meaning.arms
 
 
 Parsed = tuple[int, float, float, tuple[int, ...], dict[str, float]]
@@ -79,13 +79,13 @@ def parse(line: str) -> Parsed | str:
     if words and (not label[-1].isspace() or words[-1].startswith("'")):
         words.pop()  # a tag
     chosen: tuple[int, float, float] | None = None
-    offered: list[int] = []
+    available: list[int] = []
     for word in words:
         parts = word.split(":")
         if not ACTION.fullmatch(parts[0]):
             return "it is a shared line, not cb text" if word == "shared" else "an action is not a whole number from 1 on"
         action = int(parts[0])
-        offered.append(action)
+        available.append(action)
         if len(parts) == 1:
             continue
         if len(parts) != 3:
@@ -97,12 +97,12 @@ def parse(line: str) -> Parsed | str:
         chosen = action, float(parts[1]), float(parts[2])
     if chosen is None:
         return "no action has a cost"
-    if len(set(offered)) < len(offered):
+    if len(set(available)) < len(available):
         return "an action is listed twice"
     features = _features(rest)
     if isinstance(features, str):
         return features
-    return *chosen, tuple(offered) if len(offered) > 1 else (), features
+    return *chosen, tuple(available) if len(available) > 1 else (), features
 
 
 def _features(rest: str) -> dict[str, float] | str:

@@ -12,11 +12,11 @@ from ...types import Floats
 BINS = 10
 OFF = 0.03  # an average gap between predicted and seen that is worth a word
 MANY = 0.001  # a share of propensities that were set to the smallest allowed which is worth a word
-SURE = 0.99  # an arm shown with more could be foretold
+SURE = 0.99  # an arm shown with more could be predicted
 
 
 class Bin(NamedTuple):
-    """Of the arms that were offered, those with about the same probability: the average that the model says, the share that was shown."""
+    """Of the arms that were available, those with about the same probability: the average that the model says, the share that was shown."""
 
     predicted: float
     seen: float
@@ -25,7 +25,7 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class LoggerFit:
-    """How well the model behind `hsb.logs.open(..., propensity="estimate")` foretells which arm was shown.
+    """How well the model behind `hsb.logs.open(..., propensity="estimate")` predicts which arm was shown.
 
     Every number is of rows that the model was not fitted on.
 
@@ -45,11 +45,11 @@ class LoggerFit:
     log_likelihood: float
     """The average logarithm of the propensity, as the model has it."""
     frequencies: float
-    """The same, where a propensity is how often the arm was shown, among those offered, whatever the context."""
+    """The same, where a propensity is how often the arm was shown, among those available, whatever the context."""
     uniform: float
-    """The same, where all arms offered are as probable as each other."""
+    """The same, where all arms available are as probable as each other."""
     calibration: tuple[Bin, ...]
-    """Ten bins, from the smallest probabilities to the largest, with as many offered arms each."""
+    """Ten bins, from the smallest probabilities to the largest, with as many available arms each."""
     calibration_error: float
     """How far predicted and seen are apart, on average over the bins."""
     smallest: float
@@ -63,7 +63,7 @@ class LoggerFit:
 
     @property
     def gain(self) -> float:
-        """By how much contexts help to foretell the arm: log-likelihood a row, above that of frequencies. Near 0: not at all."""
+        """By how much contexts help to predict the arm: log-likelihood a row, above that of frequencies. Near 0: not at all."""
         return self.log_likelihood - self.frequencies
 
     @property
@@ -119,7 +119,7 @@ class LoggerFit:
 
 
 def calibrated(predicted: Floats, shown: Floats) -> tuple[tuple[Bin, ...], float]:
-    """Bins of as many entries each, and the average gap between predicted and seen; both arguments have an entry for each arm offered.
+    """Bins of as many entries each, and the average gap between predicted and seen; both arguments have an entry for each arm available.
 
     >>> calibrated(np.array([0.2, 0.2, 0.8, 0.8]), np.array([0.0, 0.0, 1.0, 1.0]))[1].__round__(3)
     0.2

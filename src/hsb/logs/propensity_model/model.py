@@ -1,9 +1,9 @@
-"""A model of who wrote a log, for propensities that nobody wrote down: the probability of each arm that was offered, given the context.
+"""A model of who wrote a log, for propensities that nobody wrote down: the probability of each arm that was available, given the context.
 
-Multinomial logistic regression, P(arm | x) ~ exp(w_arm . x) among the arms offered, with a penalty on w. x has a constant; numbers,
+Multinomial logistic regression, P(arm | x) ~ exp(w_arm . x) among the arms available, with a penalty on w. x has a constant; numbers,
 scaled, and their squares; categories, and numbers with few values, one by one; whether a value is missing; and which part of the log the row is
 in, of twenty, since whoever wrote it may have changed or learned on the way. Cross-fitted: the rows are
-dealt into five folds, and the propensity of a row comes from a model of the others; the penalty is the one that foretells the first
+dealt into five folds, and the propensity of a row comes from a model of the others; the penalty is the one that predicts the first
 fold best. Fitted in memory on a sample of the log's rows, all of
 them up to 2^16.
 """
@@ -18,7 +18,7 @@ from ...errors import BudgetError, InputError
 from ...types import Floats, Ints
 from ..batch import Batch
 from .fit import SURE, LoggerFit, calibrated
-from .softmax import fitted, probabilities
+from .softmax import fitted, softmax
 
 FOLDS = 5
 PENALTIES = (1.0, 8.0, 64.0, 512.0)
@@ -58,17 +58,17 @@ class RowSample:
             kept = scattered(number) < np.uint64(self.share)
             self.parts[k] = number[kept], batch.take(kept)
 
-    def columns(self, arms: int, *, all_offered: bool) -> tuple[Ints, Floats, Ints, NDArray[np.bool_]]:
-        """Numbers of the rows, contexts, the arms shown, and which arms were offered."""
+    def columns(self, arms: int, *, all_available: bool) -> tuple[Ints, Floats, Ints, NDArray[np.bool_]]:
+        """Numbers of the rows, contexts, the arms shown, and which arms were available."""
         batches = [batch for _, batch in self.parts]
-        offered = np.ones((sum(map(len, batches)), arms), dtype=np.bool_)
+        available = np.ones((sum(map(len, batches)), arms), dtype=np.bool_)
         at = 0
-        for batch in batches if not all_offered else []:
-            offered[at : at + len(batch)] = batch.pools.table(arms)[batch.pool]
+        for batch in batches if not all_available else []:
+            available[at : at + len(batch)] = batch.pools.table(arms)[batch.pool]
             at += len(batch)
         number = np.concatenate([number for number, _ in self.parts])
         contexts, arm = (np.concatenate([getattr(batch, name) for batch in batches]) for name in ("contexts", "arm"))
-        return number, contexts, arm, offered
+        return number, contexts, arm, available
 
 
 def scattered(number: Ints) -> NDArray[np.uint64]:
@@ -121,25 +121,25 @@ class ColumnTerms(NamedTuple):
 class LoggerModel:
     """The fitted model: a matrix of weights for each fold, of the rows of the other folds. `fit` says how good it is."""
 
-    def __init__(self, sample: RowSample, arms: int, categories: Sequence[bool], *, all_offered: bool) -> None:
+    def __init__(self, sample: RowSample, arms: int, categories: Sequence[bool], *, all_available: bool) -> None:
         if arms > MOST_ARMS:
             raise BudgetError(f"Propensities are estimated for {MOST_ARMS:,} arms at most; this log has {arms:,}.")
         if not sample.rows:
             raise InputError("The log has no row that can be used, so its propensities cannot be estimated. See log.problems.")
-        number, contexts, arm, offered = sample.columns(arms, all_offered=all_offered)
+        number, contexts, arm, available = sample.columns(arms, all_available=all_available)
         self.rows = sample.rows
         self.features = [ColumnTerms.of(contexts[:, j], is_category=is_one) for j, is_one in enumerate(categories)]
         self.features.append(ColumnTerms.of(self._part(number), is_category=True))
         X, fold = self._design(contexts, number), number % FOLDS
-        self.weights = _cross_fitted(X, arm, offered, fold)
-        self.fit = self._judged(self._probabilities(X, fold, offered), _frequencies(arm, fold, offered), arm, offered)
+        self.weights = _cross_fitted(X, arm, available, fold)
+        self.fit = self._judged(self._probabilities(X, fold, available), _frequencies(arm, fold, available), arm, available)
 
     def propensities(self, batch: Batch, first: int) -> Floats:
         """Those of the arms shown; `first` is the number of the first row."""
-        offered = batch.pools.table(self.weights[0].shape[1])[batch.pool]
+        available = batch.pools.table(self.weights[0].shape[1])[batch.pool]
         number = np.arange(first, first + len(batch))
-        chances = self._probabilities(self._design(batch.contexts, number), number % FOLDS, offered)
-        return _bounded(chances[np.arange(len(batch)), batch.arm], offered)
+        probabilities = self._probabilities(self._design(batch.contexts, number), number % FOLDS, available)
+        return _bounded(probabilities[np.arange(len(batch)), batch.arm], available)
 
     def _part(self, number: Ints) -> Floats:
         return (number * PARTS // self.rows).astype(np.float64)
@@ -149,23 +149,23 @@ class LoggerModel:
         places = [place for feature, column in zip(self.features, columns, strict=True) for place in feature.places(column)]
         return np.column_stack([np.ones(len(contexts)), *places])
 
-    def _probabilities(self, X: Floats, fold: Ints, offered: NDArray[np.bool_]) -> Floats:
-        table = np.zeros(offered.shape)
+    def _probabilities(self, X: Floats, fold: Ints, available: NDArray[np.bool_]) -> Floats:
+        table = np.zeros(available.shape)
         for k in range(FOLDS):
             rows = fold == k
-            table[rows] = probabilities(X[rows] @ self.weights[k], offered[rows])
+            table[rows] = softmax(X[rows] @ self.weights[k], available[rows])
         return table
 
-    def _judged(self, chances: Floats, frequencies: Floats, arm: Ints, offered: NDArray[np.bool_]) -> LoggerFit:
+    def _judged(self, probabilities: Floats, frequencies: Floats, arm: Ints, available: NDArray[np.bool_]) -> LoggerFit:
         rows = np.arange(len(arm))
-        shown = np.zeros(offered.shape)
+        shown = np.zeros(available.shape)
         shown[rows, arm] = 1.0
-        bins, error = calibrated(chances[offered], shown[offered])
-        own, sizes = chances[rows, arm], offered.sum(axis=1)
-        propensity = _bounded(own, offered)
+        bins, error = calibrated(probabilities[available], shown[available])
+        own, sizes = probabilities[rows, arm], available.sum(axis=1)
+        propensity = _bounded(own, available)
         return LoggerFit(
             rows=len(arm),
-            arms=offered.shape[1],
+            arms=available.shape[1],
             log_likelihood=float(np.log(np.maximum(own, 1e-300)).mean()),
             frequencies=float(np.log(frequencies[rows, arm]).mean()),
             uniform=float(-np.log(sizes).mean()),
@@ -178,26 +178,26 @@ class LoggerModel:
         )
 
 
-def _cross_fitted(X: Floats, arm: Ints, offered: NDArray[np.bool_], fold: Ints) -> list[Floats]:
-    """For each fold the weights of a model of the others, with the penalty whose model foretells the first fold best."""
-    others = [(X[fold != k], arm[fold != k], offered[fold != k]) for k in range(FOLDS)]
+def _cross_fitted(X: Floats, arm: Ints, available: NDArray[np.bool_], fold: Ints) -> list[Floats]:
+    """For each fold the weights of a model of the others, with the penalty whose model predicts the first fold best."""
+    others = [(X[fold != k], arm[fold != k], available[fold != k]) for k in range(FOLDS)]
     kept, rows = np.flatnonzero(fold == 0), np.arange(int((fold == 0).sum()))
     tried: list[tuple[float, float, Floats]] = []
-    weights = nothing = np.zeros((X.shape[1], offered.shape[1]))  # where each begins: a fold must not hear of its own rows
+    weights = nothing = np.zeros((X.shape[1], available.shape[1]))  # where each begins: a fold must not hear of its own rows
     for penalty in reversed(PENALTIES):
         weights = fitted(*others[0], weights, penalty)
-        chances = probabilities(X[kept] @ weights, offered[kept])[rows, arm[kept]]
-        tried.append((float(np.log(np.maximum(chances, 1e-300)).sum()), penalty, weights))
+        probabilities = softmax(X[kept] @ weights, available[kept])[rows, arm[kept]]
+        tried.append((float(np.log(np.maximum(probabilities, 1e-300)).sum()), penalty, weights))
     _, penalty, weights = max(tried, key=lambda each: each[0])
     return [weights, *(fitted(*others[k], nothing, penalty) for k in range(1, FOLDS))]
 
 
-def _bounded(chances: Floats, offered: NDArray[np.bool_]) -> Floats:
-    return np.asarray(np.clip(chances, LEAST / offered.sum(axis=1), 1.0))
+def _bounded(probabilities: Floats, available: NDArray[np.bool_]) -> Floats:
+    return np.asarray(np.clip(probabilities, LEAST / available.sum(axis=1), 1.0))
 
 
-def _frequencies(arm: Ints, fold: Ints, offered: NDArray[np.bool_]) -> Floats:
-    """How often each arm was shown in the other folds, and once more, among the arms offered."""
-    counts = np.bincount(fold * offered.shape[1] + arm, minlength=FOLDS * offered.shape[1]).reshape(FOLDS, -1)
-    shares = np.where(offered, (counts.sum(axis=0) - counts)[fold] + 1.0, 0.0)
+def _frequencies(arm: Ints, fold: Ints, available: NDArray[np.bool_]) -> Floats:
+    """How often each arm was shown in the other folds, and once more, among the arms available."""
+    counts = np.bincount(fold * available.shape[1] + arm, minlength=FOLDS * available.shape[1]).reshape(FOLDS, -1)
+    shares = np.where(available, (counts.sum(axis=0) - counts)[fold] + 1.0, 0.0)
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))

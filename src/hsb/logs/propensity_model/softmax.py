@@ -10,43 +10,43 @@ from ...types import Floats, Ints
 OF_CONSTANT = 0.01  # the penalty of the constant's weights
 MEMORY = 12  # steps whose curvature is remembered
 ITERATIONS = 200
-CLOSE = 0.02  # of a log-likelihood, in all: chance makes about half a unit for each weight
+CLOSE = 0.02  # of a log-likelihood, in all: probability makes about half a unit for each weight
 
 
-def probabilities(scores: Floats, offered: NDArray[np.bool_]) -> Floats:
+def softmax(scores: Floats, available: NDArray[np.bool_]) -> Floats:
     """Of each class that was possible, by its score; the others have 0.
 
-    >>> probabilities(np.zeros((1, 3)), np.array([[True, False, True]])).tolist()
+    >>> softmax(np.zeros((1, 3)), np.array([[True, False, True]])).tolist()
     [[0.5, 0.0, 0.5]]
     """
-    scores = np.where(offered, scores, -np.inf)
+    scores = np.where(available, scores, -np.inf)
     scores -= scores.max(axis=1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=1, keepdims=True)
     return scores
 
 
-def fitted(X: Floats, y: Ints, offered: NDArray[np.bool_], start: Floats, size: float = 1.0) -> Floats:
+def fitted(X: Floats, y: Ints, available: NDArray[np.bool_], start: Floats, size: float = 1.0) -> Floats:
     """Weights (features, classes) of the least loss, -log-likelihood + `size` / 2 times their squares, looked for from `start` on.
 
     The first column of X is the constant.
 
     >>> X, y = np.array([[1.0, -1.0], [1.0, 1.0]] * 50), np.array([0, 1] * 50)
     >>> W = fitted(X, y, np.ones((100, 2), dtype=bool), np.zeros((2, 2)))
-    >>> bool(probabilities(X[:1] @ W, np.ones((1, 2), dtype=bool))[0, 0] > 0.95)
+    >>> bool(softmax(X[:1] @ W, np.ones((1, 2), dtype=bool))[0, 0] > 0.95)
     True
     """
     penalty = np.full((X.shape[1], 1), size)
     penalty[0] = OF_CONSTANT
     rows, W = np.arange(len(y)), start.copy()
-    most = max(offered.sum(axis=1).mean(), 1.0) if len(y) else 1.0
+    most = max(available.sum(axis=1).mean(), 1.0) if len(y) else 1.0
     scale = np.linalg.inv(X.T @ X / most + np.diag(penalty[:, 0]))  # about the inverse curvature of each class
 
     def at(W: Floats) -> tuple[float, Floats]:
-        chances = probabilities(X @ W, offered)
-        loss = -float(np.log(np.maximum(chances[rows, y], 1e-300)).sum()) + 0.5 * float((penalty * W * W).sum())
-        chances[rows, y] -= 1.0
-        return loss, X.T @ chances + penalty * W
+        probabilities = softmax(X @ W, available)
+        loss = -float(np.log(np.maximum(probabilities[rows, y], 1e-300)).sum()) + 0.5 * float((penalty * W * W).sum())
+        probabilities[rows, y] -= 1.0
+        return loss, X.T @ probabilities + penalty * W
 
     loss, gradient = at(W)
     past: deque[tuple[Floats, Floats]] = deque(maxlen=MEMORY)

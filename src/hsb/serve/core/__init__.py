@@ -21,7 +21,7 @@ come from outside: nothing here is random. A batch of decisions is as many `Deci
 
 What is promised: an answer that stands for something written leaves after its commit (`engine`); what a batch does is a pure
 function of the batch and of what was looked up (`apply`), the same for every store; state(version) is the fold of the stream
-(`policy_state`); and a decision follows from (state, context, arms offered, id) alone (`sampling`).
+(`policy_state`); and a decision follows from (state, context, arms available, id) alone (`sampling`).
 """
 
 from .apply import judge, needs

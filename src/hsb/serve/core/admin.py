@@ -141,7 +141,7 @@ def _create(core: Core, message: Create) -> list[Effect]:
 
 
 def _change(served: Served, message: Change) -> tuple[RowKind, Any, bytes | None]:
-    settings = changed(served.settings, message.changes, served.offered)
+    settings = changed(served.settings, message.changes, served.active_arms)
     check_default(settings, served.live.scale)
     _check_exact(settings, served.live)
     return RowKind.SETTINGS, settings.plain(), None
@@ -193,10 +193,10 @@ def _promote(served: Served, message: Promote) -> tuple[RowKind, Any, bytes | No
         raise InputError(
             f"The candidate has read {candidate.at} of the {served.version} rows of the journal; wait for the rest."
         )
-    if set(candidate.policy.active_arms) != set(served.offered):
-        raise InputError("The candidate does not know all the arms that are offered.")
-    if candidate.passed_over and not candidate.policy.rounds:
-        raise InputError(f"The candidate could learn none of {candidate.passed_over:,} lessons: {candidate.why or NO_REASON}")
+    if set(candidate.policy.active_arms) != set(served.active_arms):
+        raise InputError("The candidate does not know all the arms that are available.")
+    if candidate.not_learned and not candidate.policy.rounds:
+        raise InputError(f"The candidate could learn none of {candidate.not_learned:,} updates: {candidate.why or NO_REASON}")
     check_fits(candidate.policy, message.trials, "The candidate", learn=False)
     _check_exact(served.settings, candidate)
     check_default(served.settings, candidate.scale)
@@ -204,7 +204,7 @@ def _promote(served: Served, message: Promote) -> tuple[RowKind, Any, bytes | No
 
 
 def _import(served: Served, message: Import) -> tuple[RowKind, Any, bytes | None]:
-    policy = importable(message.body, served.offered, message.read)
+    policy = importable(message.body, served.active_arms, message.read)
     check_fits(policy, message.trials, "The file's policy", learn=False)
     served.arriving = message.body, policy
     _check_exact(served.settings, PolicyReplica(0, policy, {}, at=0, valued=False))

@@ -191,8 +191,8 @@ class _BatchApplication:
             if not pending.active:  # it was shown, or there were no reward
                 self._wait(fact, row, pending.deadline, active=True)
             return Outcome("accepted", decision=row, reward=given)
-        lesson = self._lesson(fact, row, rules)
-        return Outcome("learned", decision=row, reward=given, learned=(lesson,))
+        update = self._update(fact, row, rules)
+        return Outcome("learned", decision=row, reward=given, learned=(update,))
 
     def activate(self, order: Activation) -> Outcome:
         fact = self._known(order.decision)
@@ -225,17 +225,17 @@ class _BatchApplication:
     # -- the stream -----------------------------------------------------------------------------------------------------
 
     def learn(self, order: Learn) -> Outcome:
-        rules, lessons, expired = self.rules[order.policy], [], 0
+        rules, updates, expired = self.rules[order.policy], [], 0
         due = self.facts.due.get(order.policy, [])
         for name in due:
             fact = self.facts.decisions[name]
             if fact.pending is None or fact.row is None or fact.pending.deadline > order.until:
                 continue  # this batch has closed it, or begun its wait
-            lesson = self._end(fact, fact.row, rules)
-            lessons += lesson
-            expired += not lesson
+            update = self._end(fact, fact.row, rules)
+            updates += update
+            expired += not update
         more = len(due) >= order.limit
-        return Outcome("done", learned=tuple(lessons), expired=expired, next=self.facts.next.get(order.policy), more=more)
+        return Outcome("done", learned=tuple(updates), expired=expired, next=self.facts.next.get(order.policy), more=more)
 
     def append(self, order: Append) -> Outcome:
         return Outcome("done", row=self._append(order.policy, order.kind, data=order.data, body=order.body))
@@ -290,22 +290,22 @@ class _BatchApplication:
         fact.pending = self.changes.pending[row.id] = PendingRow(row.id, row.policy, deadline, active)
 
     def _end(self, fact: Fact, row: DecisionRow, rules: Rules) -> list[tuple[StreamRow, DecisionRow]]:
-        """Close a decision whose wait is over: with a lesson, or without."""
+        """Close a decision whose wait is over: with an update, or without."""
         active = fact.pending is not None and fact.pending.active
         if active and (fact.rewards or rules.default is not None):
-            return [self._lesson(fact, row, rules)]
+            return [self._update(fact, row, rules)]
         self._close(fact, row, "expired" if active else "void")
         return []
 
-    def _lesson(self, fact: Fact, row: DecisionRow, rules: Rules) -> tuple[StreamRow, DecisionRow]:
+    def _update(self, fact: Fact, row: DecisionRow, rules: Rules) -> tuple[StreamRow, DecisionRow]:
         value = aggregated(fact.rewards.values(), rules.aggregate)
         reward = rules.default if value is None else value
         assert reward is not None
         more: dict[str, Any] = {"decision": row.id, "reward": learnable(reward, rules), "defaulted": value is None}
-        lesson = self._append(row.policy, RowKind.LESSON, **more)
+        update = self._append(row.policy, RowKind.UPDATE, **more)
         self._undo(fact, row.id, "learned")
         self.learned.add(row.id)
-        return lesson, row
+        return update, row
 
     def _append(self, policy: int, kind: int, **more: Any) -> StreamRow:
         self.heads[policy] = self.changes.heads[policy] = seq = self.heads[policy] + 1

@@ -10,12 +10,12 @@ from ...policies import HSB
 from ...reproducible_math import exp, expm1, log, log1p
 
 VALUES = 1024
-LESSONS = 200
+UPDATES = 200
 
 
 @cache
 def arithmetic() -> str:
-    """The digest: elementary functions of fixed values, and a policy after fixed lessons. hsb makes all of them of + - * / alone, so that
+    """The digest: elementary functions of fixed values, and a policy after fixed updates. hsb makes all of them of + - * / alone, so that
     it should be the same on every machine; a compiler, a processor or a library that is at fault gives another.
 
     >>> len(arithmetic())
@@ -24,7 +24,7 @@ def arithmetic() -> str:
     values = [(k * 0.6180339887498949) % 1.0 for k in range(1, VALUES + 1)]
     numbers = [function(scale * x) for function, scale in ((exp, 40.0), (log, 1e6), (expm1, 3.0), (log1p, 9.0)) for x in values]
     policy: Any = HSB(arms=["a", "b", "c"], seed=0)
-    for k, x in enumerate(values[:LESSONS]):
+    for k, x in enumerate(values[:UPDATES]):
         made = policy.propose({"x": x, "kind": "uvw"[k % 3]}, u=values[-1 - k])
         policy.learn_proposed(made, reward=values[(7 * k) % VALUES])
     found = np.array(numbers, dtype="<f8").tobytes() + policy.digest().encode()

@@ -8,11 +8,11 @@ share of the baseline. With w = q / p of the arm that was played and a reward r,
 given everything before. Neither is negative, so `hsb.serve.page.bands` bets on both: it needs the product of 1 + k X for every stake k. Here
 these products are kept, as a number in [1/2, 1) and a power of two: they are made of + and * alone, so they are the same on every machine.
 
-What this needs: a lesson comes when it comes whatever arm was played and whatever its reward is (else a default reward, so that lessons wait
-for the deadline), and what was learned between a decision and its lesson does not depend on the arm. Where the candidate plays an arm that was
-never offered a chance, w has a mean below 1: both means are smaller then, so the interval is too wide and never wrong for it.
+What this needs: an update comes when it comes whatever arm was played and whatever its reward is (else a default reward, so that updates wait
+for the deadline), and what was learned between a decision and its update does not depend on the arm. Where the candidate plays an arm that was
+never offered a probability, w has a mean below 1: both means are smaller then, so the interval is too wide and never wrong for it.
 
-With g = what r is about to be, guessed from the lessons before, g (w - 1) is taken off the first term and (1 - g) (w - 1) off the second, for
+With g = what r is about to be, guessed from the updates before, g (w - 1) is taken off the first term and (1 - g) (w - 1) off the second, for
 stakes with which 1 + k X stays above 1/2 whatever is played: where there is a floor f and n arms, w is at most 1 + (1 - f) n / f.
 """
 
@@ -73,26 +73,26 @@ class FloorHistory:
 
 
 class CandidateBets:
-    """Bets on a candidate, over the lessons of decisions that were made at row `since` of the stream or later.
+    """Bets on a candidate, over the updates of decisions that were made at row `since` of the stream or later.
 
-    `since` is when the candidate was added, or when what plays began to play: earlier lessons may be why the candidate was chosen, and an
+    `since` is when the candidate was added, or when what plays began to play: earlier updates may be why the candidate was chosen, and an
     earlier policy is not what it would replace.
 
     >>> bets = CandidateBets(0)
     >>> for k in range(4):
     ...     bets.add(1.5 if k % 2 else 0.5, float(k % 2))
-    >>> bets.lessons, bets.value, bets.reward
+    >>> bets.updates, bets.value, bets.reward
     (4, 3.0, 2.0)
     """
 
     def __init__(self, since: int) -> None:
-        self.since, self.lessons = since, 0
+        self.since, self.updates = since, 0
         self.value = self.reward = 0.0  # sums of w r and of r, scaled to [0, 1] if there is a scale
         self.bases = np.full((2, len(STAKES)), 0.5)
         self.powers = np.ones((2, len(STAKES)), dtype=np.int64)
 
     def take(self, row: DecisionRow, reward: float, own: float, conditions: Conditions) -> None:
-        """Take in a lesson; `own` is the candidate's probability of the arm, before it has learned the lesson."""
+        """Take in an update; `own` is the candidate's probability of the arm, before it has learned the update."""
         floor = conditions.floors.at(row.version)
         if row.version < self.since or floor is None:
             return
@@ -108,8 +108,8 @@ class CandidateBets:
 
     def add(self, w: float, r: float, most: float = LARGEST, *, bets: bool = True) -> None:
         """Take in a weight and a scaled reward; `most` is the largest weight that there could have been."""
-        guess = (self.reward + 0.5) / (self.lessons + 1.0)
-        self.lessons, self.value, self.reward = self.lessons + 1, self.value + w * r, self.reward + r
+        guess = (self.reward + 0.5) / (self.updates + 1.0)
+        self.updates, self.value, self.reward = self.updates + 1, self.value + w * r, self.reward + r
         if not bets:
             return
         for end, (term, about) in enumerate((((1.0 - r) + w * r, guess), (r + w * (1.0 - r), 1.0 - guess))):
@@ -125,7 +125,7 @@ class CandidateBets:
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
-        found = {"since": self.since, "lessons": self.lessons, "value": self.value, "reward": self.reward}
+        found = {"since": self.since, "updates": self.updates, "value": self.value, "reward": self.reward}
         return found | {"bases": self.bases.tolist(), "powers": self.powers.tolist()}
 
     @classmethod
@@ -138,7 +138,7 @@ class CandidateBets:
         True
         """
         found = cls(int(given["since"]))
-        found.lessons, found.value, found.reward = int(given["lessons"]), float(given["value"]), float(given["reward"])
+        found.updates, found.value, found.reward = int(given["updates"]), float(given["value"]), float(given["reward"])
         bases, powers = np.array(given["bases"], dtype=np.float64), np.array(given["powers"], dtype=np.int64)
         if bases.shape != found.bases.shape or powers.shape != found.powers.shape:
             raise ValueError(f"bets are of {len(STAKES)} stakes; these are {bases.shape}.")

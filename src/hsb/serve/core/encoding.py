@@ -1,4 +1,4 @@
-"""Candidates that take numbers, on contexts with names: the encoding that `hsb train` makes, fitted on the lessons that there are."""
+"""Candidates that take numbers, on contexts with names: the encoding that `hsb train` makes, fitted on the updates that there are."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,9 +12,9 @@ from ...policy.decision import Decision
 from ...specs import needs_structure
 from .kinds import INEXACT, Plain, kinds, takes_numbers
 
-HEAD = 10_000  # lessons that an encoding is fitted on
+HEAD = 10_000  # updates that an encoding is fitted on
 TRIALS = 50  # of the newest decisions, on whose contexts a candidate is tried
-LEAST = 2  # lessons
+LEAST = 2  # updates
 LISTED = "MixtureOfMappings"  # a weight for each of arms ** leaves mappings: too many with the structure that others have
 USUAL = {"kind": "BinaryTree", "depth": 10}
 
@@ -22,7 +22,7 @@ USUAL = {"kind": "BinaryTree", "depth": 10}
 def fitted(spec: Any, head: Sequence[Any], features: Features | None = None) -> Any:
     """What a candidate is to be, with what it lacks: a structure and an encoder, if it takes numbers and contexts have names.
 
-    `head` are the contexts of the first lessons, `features` what was declared of them. `components` says how many principal components a
+    `head` are the contexts of the first updates, `features` what was declared of them. `components` says how many principal components a
     structure is over, by default 1; 0 takes every column. The result is plain data, and all that `make_policy` needs.
 
     >>> made = fitted({"kind": "LinUCB", "alpha": 0.5}, [{"age": 30}, {"age": 40}])
@@ -32,14 +32,14 @@ def fitted(spec: Any, head: Sequence[Any], features: Features | None = None) -> 
     if not isinstance(spec, dict):
         return spec
     if "encoding" in spec:
-        raise InputError("policy.encoding: the service makes it of the lessons that there are. Leave it out.")
+        raise InputError("policy.encoding: the service makes it of the updates that there are. Leave it out.")
     if not needs_encoding(spec):
         return spec
     name = spec.get("kind", "HSB")
     kind = Policy.kinds[name]
     named = [context for context in head if isinstance(context, dict)]
     if not named:
-        return spec if head else _without_lessons(name, spec)
+        return spec if head else _without_updates(name, spec)
     found = dict(spec)
     components = found.pop("components", 1)
     if needs_structure(kind) == "features":
@@ -69,24 +69,24 @@ def _declared(features: Features | None) -> Features | None:
     return None if features is None or features.open else features
 
 
-def _without_lessons(name: str, spec: Plain) -> Plain:
+def _without_updates(name: str, spec: Plain) -> Plain:
     """Nothing is known of contexts: a policy of numbers can be made if it says itself what they are."""
     structure = spec.get("structure")
     if isinstance(spec.get("features"), int) or (isinstance(structure, dict) and "space" in structure):
         return spec
     raise InputError(
-        f"policy: {name} takes numbers, and how contexts become numbers is found in lessons: there is none yet. Add it when there are some."
+        f"policy: {name} takes numbers, and how contexts become numbers is found in updates: there is none yet. Add it when there are some."
     )
 
 
 def _fit(encoder: Encoder, contexts: list[Any]) -> Encoder:
     if len(contexts) < LEAST:
-        raise InputError(f"policy: an encoding of contexts needs at least {LEAST} lessons; there is {len(contexts)}.")
+        raise InputError(f"policy: an encoding of contexts needs at least {LEAST} updates; there is {len(contexts)}.")
     times = times_of(encoder)
     try:
         return encoder.fit([hash_texts(each, times) for each in contexts])
     except InputError as error:
-        raise InputError(f"policy: no encoding of contexts can be made of the lessons that there are: {error}") from None
+        raise InputError(f"policy: no encoding of contexts can be made of the updates that there are: {error}") from None
 
 
 def check_fits(policy: Policy, contexts: Iterable[Any], who: str, *, learn: bool = True) -> None:
@@ -101,10 +101,10 @@ def check_fits(policy: Policy, contexts: Iterable[Any], who: str, *, learn: bool
             raise InputError(f"{who} cannot take what this policy is asked: {error}") from None
 
 
-def offered(exact: bool) -> list[str]:
+def available_kinds(exact: bool) -> list[str]:
     """The kinds that forms offer: those that can be made for any arms and, where only `exact` ones may play, know their probabilities.
 
-    >>> offered(True)
+    >>> available_kinds(True)
     ['EpochGreedy', 'Exp3', 'HSB', 'LinUCB', 'SExp3', 'TreeThompson', 'Uniform']
     """
     return [name for name in kinds() if name != LISTED and not (exact and name in INEXACT)]

@@ -47,7 +47,7 @@ from .orders import (
     Voiding,
 )
 from .policy_state import Served
-from .receipts import Lives, Unreadable, restored
+from .receipts import Processes, Unreadable, restored
 from .replies import decided, told
 from .rows import DecisionRow
 from .settings import checked_name
@@ -56,7 +56,7 @@ PATIENCE = 1_000_000  # microseconds before what nobody waits for is tried again
 EXIT = 70  # the process must end: what is on disk is not known
 
 
-COUNTED = ("decisions", "rewards", "lessons", "late", "duplicates", "expired", "refused", "forgotten")
+COUNTED = ("decisions", "rewards", "updates", "late", "duplicates", "expired", "refused", "forgotten")
 REPORTS = {Committed, Failed, Followed, Packed, Tick}
 ANYTHING = b"id"  # the fingerprint of a question that its id alone tells from others
 
@@ -72,13 +72,13 @@ class CoreLimits(NamedTuple):
     """Decisions closed in a batch, of each policy."""
     following: int = 1000
     """Rows read at once for candidates that catch up."""
-    lessons: int = 10_000
-    """Lessons between snapshots."""
+    updates: int = 10_000
+    """Updates between snapshots."""
     pause: int = 60_000_000
     """Microseconds between snapshots, if anything was learned."""
 
 
-LIMITS, UNKNOWN = CoreLimits(), Lives()
+LIMITS, UNKNOWN = CoreLimits(), Processes()
 
 
 def faulty(error: Exception) -> str:
@@ -94,7 +94,7 @@ class _Watch:
 
     def __init__(self, due: float, kept: int, now: Now) -> None:
         self.due = due  # the first deadline, or before
-        self.kept, self.kept_at = kept, now.mono  # lessons at the last snapshot, and when it was
+        self.kept, self.kept_at = kept, now.mono  # updates at the last snapshot, and when it was
         self.forgot = 0  # the row of the snapshot that was taken when contexts were last forgotten
         self.safe: tuple[int, frozenset[int]] | None = None  # the same where it is on disk, and which learners it has
         self.busy = self.following = False  # a change is being written; rows are being read
@@ -116,9 +116,9 @@ class Core:
         deadlines: dict[int, int] | None = None,
         last: int = 0,
         limits: CoreLimits = LIMITS,
-        lives: Lives = UNKNOWN,
+        processes: Processes = UNKNOWN,
     ) -> None:
-        self.limits, self.clock, self.lives = limits, Clock(now, last), lives
+        self.limits, self.clock, self.processes = limits, Clock(now, last), processes
         self.policies: dict[str, Served] = {}
         self.by_id: dict[int, Served] = {}
         self.watches: dict[int, _Watch] = {}
@@ -137,7 +137,7 @@ class Core:
     def take(self, served: Served, now: Now, due: float = math.inf) -> None:
         """Serve a policy from now on."""
         self.policies[served.name] = self.by_id[served.id] = served
-        self.watches[served.id] = _Watch(due, served.lessons_kept, now)
+        self.watches[served.id] = _Watch(due, served.updates_kept, now)
         self.names.add(served.name)
         self.rules = {**self.rules, served.id: served.rules}
 
@@ -230,10 +230,10 @@ class Core:
         row = row._replace(body=ANYTHING) if message.sticky else row
         watch, order = self.watches[served.id], NewDecision(row, bool(message.activate))
         watch.due = min(watch.due, row.deadline)
-        if served.settings.durability == "receipt" and message.fresh and not self.kept_back and self.lives.now:
+        if served.settings.durability == "receipt" and message.fresh and not self.kept_back and self.processes.now:
             self.counts["decisions"] += 1
             self.waiting.append((None, order, None))
-            return [Answer(message.request, "created", decided(served, row, self.lives.now, order.active))]
+            return [Answer(message.request, "created", decided(served, row, self.processes.now, order.active))]
         self._write(message, order)
         return []
 
@@ -255,7 +255,7 @@ class Core:
 
     def _with_receipt(self, order: NewReward, receipt: Any, now: Now) -> NewReward:
         try:
-            lost = restored(self.by_id, self.lives, order.decision, receipt)
+            lost = restored(self.by_id, self.processes, order.decision, receipt)
         except Unreadable as error:  # e.g. of another version of hsb: nothing is lost where the journal has the decision
             return order._replace(unreadable=str(error))
         if lost is None:
@@ -293,7 +293,7 @@ class Core:
         return [*packs, Commit(OrderBatch(self.number, time, [order for _, order, _ in flying], self.rules))]
 
     def _last_ones(self, flying: list[tuple[Hashable, Order, Any]], now: Now) -> list[Effect]:
-        """Add what changes streams, after the lessons, which are learned by the settings of before; answers to what cannot be carried out."""
+        """Add what changes streams, after the updates, which are learned by the settings of before; answers to what cannot be carried out."""
         effects: list[Effect] = []
         last: list[tuple[Hashable, Order, Any]] = []
         for each in self.last:
@@ -317,7 +317,7 @@ class Core:
         dues += [
             watch.kept_at + self.limits.pause - now.mono
             for name, watch in self.watches.items()
-            if self.by_id[name].lessons > watch.kept
+            if self.by_id[name].updates > watch.kept
         ]
         dues += [0] if self.kept_back else []
         first = min(dues, default=math.inf)
@@ -340,7 +340,7 @@ class Core:
         for (request, _, asked), outcome in zip(flying, message.outcomes, strict=True):
             unlearned = self._learn(outcome)
             if unlearned is not None:
-                outcome = outcome._replace(status="passed_over", detail=unlearned)
+                outcome = outcome._replace(status="not_learned", detail=unlearned)
             if asked is not None:
                 effects += self._answers(request, asked, outcome, now)
         effects += self._follow()
@@ -352,10 +352,10 @@ class Core:
         why = None
         for row, decision in outcome.learned:
             served = self.by_id[row.policy]
-            before = served.live.passed_over
+            before = served.live.not_learned
             served.apply((row, decision))
-            why = served.live.why if outcome.status == "learned" and served.live.passed_over > before else None
-        self.counts["lessons"] += len(outcome.learned)
+            why = served.live.why if outcome.status == "learned" and served.live.not_learned > before else None
+        self.counts["updates"] += len(outcome.learned)
         if outcome.row is not None and outcome.policy is None:
             served = self.by_id[outcome.row.policy]
             served.apply((outcome.row, None))

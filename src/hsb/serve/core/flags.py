@@ -19,7 +19,7 @@ class FlagSettings(NamedTuple):
     sticky: float | None = STICKY
     """Seconds for which a targetingKey keeps its decision; None: each evaluation is a new one."""
     values: Plain | None = None
-    """What each arm stands for, all of one type; None: its name. Arms without a value are not offered."""
+    """What each arm stands for, all of one type; None: its name. Arms without a value are not available."""
 
     def plain(self) -> Plain:
         """As it is given."""
@@ -34,11 +34,11 @@ class FlagSettings(NamedTuple):
         """What an arm stands for."""
         return arm if self.values is None else self.values[arm]
 
-    def available(self, offered: list[str]) -> list[str] | None:
+    def available(self, arms: list[str]) -> list[str] | None:
         """The arms to choose among; None for all."""
-        if self.values is None or all(arm in self.values for arm in offered):
+        if self.values is None or all(arm in self.values for arm in arms):
             return None
-        return [arm for arm in offered if arm in self.values]
+        return [arm for arm in arms if arm in self.values]
 
 
 def checked_values(given: Any, arms: list[str]) -> Plain | None:

@@ -18,7 +18,7 @@ from .kinds import INEXACT, Plain, make_policy
 from .rows import DecisionRow, Entry, RowKind
 from .sampling import places_of
 
-TALLIES = ("lessons", "weight", "value", "value_squared", "reward", "reward_squared", "product")
+TALLIES = ("updates", "weight", "value", "value_squared", "reward", "reward_squared", "product")
 
 
 First = tuple[list[str], Plain]
@@ -38,16 +38,16 @@ class PolicyReplica:
 
     What cannot be learned, e.g. a context that does not fit those before it, is passed over and counted: every fold passes over the same.
 
-    `tallies` value a policy on lessons that another one played, each before it learns it: with w = its own probability of the arm over the
-    propensity, sums of 1, w, w r, (w r)^2, r, r^2, w r r, r being the reward. They are over all lessons that it has read. `bets` are what
+    `tallies` value a policy on updates that another one played, each before it learns it: with w = its own probability of the arm over the
+    propensity, sums of 1, w, w r, (w r)^2, r, r^2, w r r, r being the reward. They are over all updates that it has read. `bets` are what
     intervals are made of: over decisions since it was added and since what plays began to play (`CandidateBets`).
     """
 
     def __init__(self, id: int, policy: Policy | None, kind: Plain, *, at: int, valued: bool, first: First = NO_FIRST) -> None:
         self.id, self.kind, self.at, self.valued = id, kind, at, valued
         self._policy, self._first = policy, first
-        self.passed_over = 0
-        self.why = ""  # the last lesson that was passed over was; no part of the state
+        self.not_learned = 0
+        self.why = ""  # the last update that was passed over was; no part of the state
         self.tallies = [0.0] * len(TALLIES)
         self.bets = CandidateBets(id)
 
@@ -100,7 +100,7 @@ class PolicyReplica:
     def apply(self, entry: Entry, arms: list[str], conditions: Conditions) -> None:
         """Take in the next row of the stream; `arms` are all that there ever were, by their places."""
         row, decision = entry
-        if row.kind == RowKind.LESSON and decision is not None and row.reward is not None:
+        if row.kind == RowKind.UPDATE and decision is not None and row.reward is not None:
             self._learn(decision, row.reward, arms, conditions)
         elif row.kind in (RowKind.PROMOTE, RowKind.IMPORT):
             self.bets = CandidateBets(row.seq)  # it is compared with what plays from here on
@@ -113,32 +113,32 @@ class PolicyReplica:
             return self._pass_over("What was asked has been forgotten.")
         try:
             context, available = json.loads(row.context), [arms[place] for place in places_of(row.available)]
-            lesson = Decision(context=context, arm=arms[row.arm], propensity=row.propensity, available=available)
+            update = Decision(context=context, arm=arms[row.arm], propensity=row.propensity, available=available)
         except (ValueError, IndexError) as error:
             raise FileError(f"decision {row.id} cannot be read: {error}.") from None
         if self.valued:
-            self._value(row, lesson, reward, conditions)
+            self._value(row, update, reward, conditions)
         try:
             if row.learner == self.id and row.rounds >= 0:
                 cells = None if row.seen is None else np.frombuffer(row.seen, dtype="<i8").astype(np.int64)
-                lesson.memo = Memo(row.rounds, advice=row.advised, cells=cells)
-                self.policy.learn_proposed(lesson, reward=reward)
+                update.memo = Memo(row.rounds, advice=row.advised, cells=cells)
+                self.policy.learn_proposed(update, reward=reward)
             else:
-                self.policy.learn(lesson, reward=reward)
+                self.policy.learn(update, reward=reward)
         except InputError as error:
             self._pass_over(str(error))
 
     def _pass_over(self, why: str) -> None:
-        self.passed_over, self.why = self.passed_over + 1, why
+        self.not_learned, self.why = self.not_learned + 1, why
 
-    def _value(self, row: DecisionRow, lesson: Decision, reward: float, conditions: Conditions) -> None:
+    def _value(self, row: DecisionRow, update: Decision, reward: float, conditions: Conditions) -> None:
         try:
-            p = self.policy.probabilities(lesson.context, available=lesson.available)
+            p = self.policy.probabilities(update.context, available=update.available)
         except InputError:
-            return  # an arm was offered that has been removed since: it would play otherwise now
-        own = float(p[self.policy.arms.index(lesson.arm)])
+            return  # an arm was available that has been removed since: it would play otherwise now
+        own = float(p[self.policy.arms.index(update.arm)])
         self.bets.take(row, reward, own, conditions)
-        weight = own / lesson.propensity
+        weight = own / update.propensity
         value = weight * reward
         for k, term in enumerate((1.0, weight, value, value * value, reward, reward * reward, value * reward)):
             self.tallies[k] += term
@@ -156,7 +156,7 @@ class PolicyReplica:
             else:
                 self.policy.add_arm(data["add"])
         except InputError:
-            self.passed_over += 1
+            self.not_learned += 1
 
     def _add_with_features(self, arm: str, features: Plain) -> None:
         try:
@@ -169,7 +169,7 @@ class PolicyReplica:
     def about(self) -> Plain:
         """What its file does not say."""
         about = {"id": self.id, "at": self.at, "kind": self.kind, "valued": self.valued}
-        return about | {"passed_over": self.passed_over, "tallies": self.tallies, "bets": self.bets.plain()}
+        return about | {"not_learned": self.not_learned, "tallies": self.tallies, "bets": self.bets.plain()}
 
     def packed(self) -> bytes:
         """Its policy as a file."""
@@ -182,7 +182,7 @@ class PolicyReplica:
         if policy.digest() != digest:
             raise FileError("its digest is another one than was written beside it.")
         found = cls(about["id"], policy, about["kind"], at=about["at"], valued=about["valued"])
-        found.passed_over, found.tallies = about["passed_over"], list(about["tallies"])
+        found.not_learned, found.tallies = about["not_learned"], list(about["tallies"])
         if "bets" in about:  # else an earlier hsb wrote it: they begin anew, with the decisions of which the floor is known
             found.bets = CandidateBets.of(about["bets"])
         return found

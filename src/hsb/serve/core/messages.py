@@ -164,7 +164,7 @@ class Purge(NamedTuple):
 class Forget(NamedTuple):
     """What these decisions of a policy were asked is to be forgotten. Those that wait are closed, and not learned; with `closed` they stay.
 
-    `learned` is the last row of the stream that is a lesson of one of them, where whoever asks has looked.
+    `learned` is the last row of the stream that is an update of one of them, where whoever asks has looked.
     """
 
     request: Hashable
@@ -296,7 +296,7 @@ STATUS = {
     "stored": 200,  # the decision that was made for this id before
     "accepted": 202,  # a reward, which will be learned
     "learned": 200,  # a reward, which was learned at once
-    "passed_over": 200,  # a reward, which was to be learned at once: it is kept, but the policy cannot learn it
+    "not_learned": 200,  # a reward, which was to be learned at once: it is kept, but the policy cannot learn it
     "done": 200,  # a change
     "duplicate": 200,  # the same reward again, or the same activation
     "forbidden": 403,  # the decision is that of another policy than the key is for

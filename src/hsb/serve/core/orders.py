@@ -63,7 +63,7 @@ class Activation(NamedTuple):
 
 
 class Voiding(NamedTuple):
-    """Close a decision without a lesson."""
+    """Close a decision without a update."""
 
     decision: str
     only: frozenset[int] | None = None
@@ -108,12 +108,12 @@ class Erase(NamedTuple):
 
 
 class BlankContexts(NamedTuple):
-    """Forget what decisions were asked. A snapshot goes before it, so that no lesson of theirs has to be learned again."""
+    """Forget what decisions were asked. A snapshot goes before it, so that no update of theirs has to be learned again."""
 
     policy: int
     decisions: list[str]
     learned: int | None = None
-    """The last row of the stream that is a lesson of theirs, where that is known; None: any may be."""
+    """The last row of the stream that is an update of theirs, where that is known; None: any may be."""
     closed: bool = False
     """Only those that do not wait any more."""
 

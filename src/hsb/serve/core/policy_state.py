@@ -35,8 +35,8 @@ class Served:
 
     def __init__(self, row: PolicyRow) -> None:
         self.id, self.name, self.secret = row.id, row.name, row.secret
-        self.version = self.lessons = self.passed_over = 0
-        self.lessons_kept = 0  # that were in the snapshot it was revived from
+        self.version = self.updates = self.not_learned = 0
+        self.updates_kept = 0  # that were in the snapshot it was revived from
         self.arms: list[str] = []
         self.removed: set[str] = set()
         self.first_arms: list[str] = []
@@ -66,13 +66,13 @@ class Served:
         if row.kind == RowKind.CREATE:
             self._create(json.loads(row.data or "{}"))
         else:
-            self.lessons += row.kind == RowKind.LESSON
+            self.updates += row.kind == RowKind.UPDATE
             conditions = self._conditions()
             self.live.apply(entry, self.arms, conditions)
             for candidate in self.candidates.values():
                 if candidate.at == row.seq - 1:
                     candidate.apply(entry, self.arms, conditions)
-            if row.kind != RowKind.LESSON:
+            if row.kind != RowKind.UPDATE:
                 self._administer(row)
         self.version = row.seq
 
@@ -89,7 +89,7 @@ class Served:
         try:
             self._steps[row.kind](self, row, data)
         except (InputError, FileError, KeyError):
-            self.passed_over += 1
+            self.not_learned += 1
         self._rule()
 
     def _arm(self, row: StreamRow, data: Plain) -> None:
@@ -120,7 +120,7 @@ class Served:
     def _import(self, row: StreamRow, data: Plain) -> None:
         body, read = self.arriving
         self.arriving = b"", None
-        policy = importable(row.body or b"", self.offered, read if body == row.body else None)
+        policy = importable(row.body or b"", self.active_arms, read if body == row.body else None)
         self.live = PolicyReplica(row.seq, policy, self.live.kind, at=row.seq, valued=False)
 
     def _archive(self, row: StreamRow, data: Plain) -> None:
@@ -144,9 +144,9 @@ class Served:
     def _rule(self) -> None:
         """What follows from settings and arms."""
         self.rules = self.settings.rules(self.live.scale)
-        self.offered = [arm for arm in self.arms if arm not in self.removed]
+        self.active_arms = [arm for arm in self.arms if arm not in self.removed]
         self.places = {arm: place for place, arm in enumerate(self.arms)}
-        self._all_bits = bits_of([self.places[arm] for arm in self.offered], len(self.arms))
+        self._all_bits = bits_of([self.places[arm] for arm in self.active_arms], len(self.arms))
 
     def warnings(self) -> list[str]:
         """What somebody should know who made it so."""
@@ -154,7 +154,7 @@ class Served:
         if cost < SLOW:
             return []
         return [
-            f"With {len(self.offered)} arms and the features of its contexts a decision takes about {cost / 1000:.1f} ms of a processor, in "
+            f"With {len(self.active_arms)} arms and these features a decision takes about {cost / 1000:.1f} ms of a processor, in "
             "which nobody else is answered. Offer fewer arms, leave features out, or give the policy a structure."
         ]
 
@@ -171,7 +171,7 @@ class Served:
                     candidate.apply(entry, self.arms, conditions)
 
     def _conditions(self) -> Conditions:
-        """Of what plays now. Bets on lessons that another policy played are thrown away at the row by which this one took its place."""
+        """Of what plays now. Bets on updates that another policy played are thrown away at the row by which this one took its place."""
         low, high = self.rules.low, self.rules.high
         return Conditions(None if low is None or high is None else (low, high), self.floors)
 
@@ -269,7 +269,7 @@ class Served:
             raise InputError(f"context must be what JSON can hold, and no NaN; given {quoted(context)}.") from None
 
     def _active(self) -> list[int]:
-        return [self.places[arm] for arm in self.offered]
+        return [self.places[arm] for arm in self.active_arms]
 
     def _offer(self, available: Any) -> list[int]:
         if not isinstance(available, list) or not available:
@@ -279,7 +279,7 @@ class Served:
         for arm in available:
             if not isinstance(arm, str) or arm not in self.places or arm in self.removed:
                 raise InputError(
-                    f"Unknown arm {quoted(arm)} in available. The arms are {', '.join(map(quoted, self.offered))}."
+                    f"Unknown arm {quoted(arm)} in available. The arms are {', '.join(map(quoted, self.active_arms))}."
                 )
         return sorted({self.places[arm] for arm in available})
 
@@ -288,7 +288,7 @@ class Served:
         place = self.places.get(name) if isinstance(name, str) else None
         if place is None or place not in (self._active() if places is None else places):
             raise InputError(
-                f"With ramp {self.settings.ramp} the baseline must be among the arms offered; it is {quoted(name)}. Name one in the request "
+                f"With ramp {self.settings.ramp} the baseline must be among the arms available; it is {quoted(name)}. Name one in the request "
                 "or in the settings, or offer it."
             )
         return place
@@ -296,10 +296,10 @@ class Served:
     def _mixture(self, places: list[int], baseline: int | None) -> Any:
         """In the order of the learner's arms, which may be another than the service's after an import."""
         order = {arm: k for k, arm in enumerate(self.live.policy.arms)}
-        offered = np.zeros(len(order))
-        offered[[order[self.arms[place]] for place in places]] = 1.0
+        available = np.zeros(len(order))
+        available[[order[self.arms[place]] for place in places]] = 1.0
         base = None if baseline is None else order[self.arms[baseline]]
-        return mixture(offered, floor=self.settings.floor, ramp=self.settings.ramp, baseline=base)
+        return mixture(available, floor=self.settings.floor, ramp=self.settings.ramp, baseline=base)
 
     # -- snapshots ------------------------------------------------------------------------------------------------------
 
@@ -316,8 +316,8 @@ class Served:
             "first_arms": self.first_arms,
             "arm_features": self.arm_features,
             "settings": self.settings.plain(),
-            "lessons": self.lessons,
-            "passed_over": self.passed_over,
+            "updates": self.updates,
+            "not_learned": self.not_learned,
             "archived": self.archived,
             "words_forgotten": self.words_forgotten,
             "floors": self.floors.plain(),
@@ -351,9 +351,9 @@ class Served:
         }
         found.arms, found.removed, found.first_arms = state["arms"], set(state["removed"]), state["first_arms"]
         found.arm_features, found.archived = state["arm_features"], state["archived"]
-        found.lessons = found.lessons_kept = state["lessons"]
+        found.updates = found.updates_kept = state["updates"]
         found.words_forgotten = state["words_forgotten"]
-        found.passed_over, found.version = state["passed_over"], rows[0].seq
+        found.not_learned, found.version = state["not_learned"], rows[0].seq
         found.settings = changed(None, state["settings"], found.arms)
         floors = state.get("floors")  # an earlier hsb did not write them down
         found.floors = FloorHistory(found.version, found.settings.floor) if floors is None else FloorHistory.of(floors)
@@ -369,12 +369,12 @@ def read_file(body: bytes) -> Any:
         return opened(body)
 
 
-def importable(body: bytes, offered: list[str], read: Any = None) -> Any:
-    """The policy of a file, if it plays the arms that are offered; InputError or FileError if not. `read`: it was read before."""
+def importable(body: bytes, available: list[str], read: Any = None) -> Any:
+    """The policy of a file, if it plays the arms that are available; InputError or FileError if not. `read`: it was read before."""
     policy = read_file(body) if read is None else read
-    if set(policy.active_arms) != set(offered):
+    if set(policy.active_arms) != set(available):
         raise InputError(
-            f"The file's arms are {', '.join(map(quoted, policy.active_arms))}; the policy offers {', '.join(map(quoted, offered))}. "
+            f"The file's arms are {', '.join(map(quoted, policy.active_arms))}; the policy offers {', '.join(map(quoted, available))}. "
             "Add or remove arms first."
         )
     return policy

@@ -29,11 +29,11 @@ class Unreadable(InputError):
     """It is no receipt, or one of another form, as another version of hsb makes it."""
 
 
-class Lives(NamedTuple):
+class Processes(NamedTuple):
     """The processes that wrote a journal.
 
-    >>> lives = Lives("third", {"first": {1: 20}, "second": {1: 35}})
-    >>> lives.reached("first", 1, 20), lives.reached("first", 1, 21), lives.reached("third", 1, 99), lives.reached("lost", 1, 2)
+    >>> processes = Processes("third", {"first": {1: 20}, "second": {1: 35}})
+    >>> processes.reached("first", 1, 20), processes.reached("first", 1, 21), processes.reached("third", 1, 99), processes.reached("lost", 1, 2)
     (True, False, True, False)
     """
 
@@ -42,21 +42,21 @@ class Lives(NamedTuple):
     before: Mapping[str, Mapping[int, int]] = {}
     """The others: the version at which each left each policy."""
 
-    def reached(self, life: str, policy: int, version: int) -> bool:
+    def reached(self, process: str, policy: int, version: int) -> bool:
         """Is that version of a policy, in that process, one that the journal has?"""
-        return version <= self.before[life].get(policy, 0) if life in self.before else life == self.now != ""
+        return version <= self.before[process].get(policy, 0) if process in self.before else process == self.now != ""
 
 
-def receipt(secret: bytes, row: DecisionRow, active: bool, life: str) -> str:
-    """The receipt of a decision; `active` where it was not to be activated first, `life` the process that makes it.
+def receipt(secret: bytes, row: DecisionRow, active: bool, process: str) -> str:
+    """The receipt of a decision; `active` where it was not to be activated first, `process` the process that makes it.
 
     >>> row = DecisionRow("d", 1, 7, 1, 0, 0.25, 0.5, b"\\x03", 1.0, None, "0.5", 6, 0.0, None, b"asked", 99, 9)
-    >>> made, life = opened(b"secret" * 4, receipt(b"secret" * 4, row, True, "first"))
-    >>> made == NewDecision(row._replace(u=u_of(b"secret" * 4, "d")), True), life
+    >>> made, process = opened(b"secret" * 4, receipt(b"secret" * 4, row, True, "first"))
+    >>> made == NewDecision(row._replace(u=u_of(b"secret" * 4, "d")), True), process
     (True, 'first')
     """
     seen = None if row.seen is None else row.seen.hex()
-    plain = [*row[:6], row.available.hex(), *row[8:13], seen, row.body.hex(), *row[15:], active, life]  # as in NAMES
+    plain = [*row[:6], row.available.hex(), *row[8:13], seen, row.body.hex(), *row[15:], active, process]  # as in NAMES
     body = written(plain).encode()
     return f"{MARK}{_text(body)}.{_text(_seal(secret, body))}"
 
@@ -66,11 +66,11 @@ def opened(secret: bytes, text: str) -> tuple[NewDecision, str] | None:
     body, seal = map(_bytes, text.removeprefix(MARK).split("."))
     if not hmac.compare_digest(seal, _seal(secret, body)):
         return None
-    *plain, active, life = json.loads(body)
+    *plain, active, process = json.loads(body)
     values = dict(zip(NAMES, plain, strict=True))
     for name in BYTES:
         values[name] = None if values[name] is None else bytes.fromhex(values[name])
-    return NewDecision(DecisionRow(u=u_of(secret, values["id"]), **values), active), life
+    return NewDecision(DecisionRow(u=u_of(secret, values["id"]), **values), active), process
 
 
 def policy_of(text: Any) -> int:
@@ -83,7 +83,7 @@ def policy_of(text: Any) -> int:
         raise _unreadable(text) from None
 
 
-def restored(policies: Mapping[int, Served], lives: Lives, decision: str, text: Any) -> NewDecision | None:
+def restored(policies: Mapping[int, Served], processes: Processes, decision: str, text: Any) -> NewDecision | None:
     """What to write where the journal has no such decision; None where its policy is gone. InputError where the receipt is not right,
     of which Unreadable where nobody can tell."""
     served = policies.get(policy_of(text))
@@ -95,7 +95,7 @@ def restored(policies: Mapping[int, Served], lives: Lives, decision: str, text: 
         raise _unreadable(text) from None
     if proved is None or proved[0].row.policy != served.id:
         raise InputError("receipt: it was not made here, or it was changed. Send it as it came with the decision.")
-    found, life = proved
+    found, process = proved
     row = found.row
     if row.id != decision:
         raise InputError(f"receipt: it is that of the decision {quoted(row.id)}, and not of {quoted(decision)}.")
@@ -103,10 +103,10 @@ def restored(policies: Mapping[int, Served], lives: Lives, decision: str, text: 
         raise InputError(
             f"receipt: it is of version {row.version}, and the journal ends at {served.version}. Is it an older copy?"
         )
-    if not lives.reached(life, row.policy, row.version):
+    if not processes.reached(process, row.policy, row.version):
         raise InputError(f"receipt: it is of a version {row.version} that this journal has lost. It is an older copy.")
     arms = [row.arm, *places_of(row.available), *([] if row.baseline is None else [row.baseline])]
-    if max(arms) >= len(served.arms) or row.learner > served.version:  # its lesson could never be folded
+    if max(arms) >= len(served.arms) or row.learner > served.version:  # its update could never be folded
         raise InputError("receipt: it is of arms that this journal does not have. Is it an older copy?")
     return found
 

@@ -16,7 +16,7 @@ GONE = "The policy was erased in the meantime."
 MODES = {0.0: "shadow", 1.0: "live"}
 
 
-def decided(served: Served, row: DecisionRow, life: str, active: bool | None = None) -> dict[str, Any]:
+def decided(served: Served, row: DecisionRow, process: str, active: bool | None = None) -> dict[str, Any]:
     """A decision; with a receipt of this process where it is said whether it is active."""
     found = {
         "id": row.id,
@@ -27,7 +27,7 @@ def decided(served: Served, row: DecisionRow, life: str, active: bool | None = N
         "mode": MODES.get(row.ramp, "ramp"),
         "deadline": row.deadline,
     }
-    return found if active is None else found | {"receipt": receipt(served.secret, row, active, life)}
+    return found if active is None else found | {"receipt": receipt(served.secret, row, active, process)}
 
 
 def told(core: "Core", kind: type, asked: Any, outcome: Outcome) -> dict[str, Any]:
@@ -45,13 +45,13 @@ def told(core: "Core", kind: type, asked: Any, outcome: Outcome) -> dict[str, An
     served = core.by_id[row.policy]
     if kind is Decide:
         core.counts["decisions" if status == "created" else "duplicates"] += 1
-        return decided(served, row, core.lives.now, asked.activate if asked.receipt else None)
+        return decided(served, row, core.processes.now, asked.activate if asked.receipt else None)
     about: dict[str, Any] = {"decision": row.id, "policy": served.name, "closed": outcome.detail or None}
     if kind is Reward:
         name = {"late": "late", "duplicate": "duplicates"}.get(status, "rewards")
         core.counts[name] += 1
         about["learned_at_version"] = outcome.learned[-1][0].seq if status == "learned" else None
-    return about | ({"detail": why(kind, asked, outcome)} if status in ("conflict", "late", "refused", "passed_over") else {})
+    return about | ({"detail": why(kind, asked, outcome)} if status in ("conflict", "late", "refused", "not_learned") else {})
 
 
 def why(kind: type, asked: Any, outcome: Outcome) -> str:

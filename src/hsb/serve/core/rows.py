@@ -7,7 +7,7 @@ from typing import NamedTuple
 class RowKind(IntEnum):
     """What a row of a policy's stream is: whatever changes the policy, in one order."""
 
-    LESSON = 1  # a decision's reward is learned
+    UPDATE = 1  # a decision's reward is learned
     CREATE = 2  # the first row: the settings
     ARM = 3  # one is added, brought back or removed
     SETTINGS = 4  # floor, ramp, baseline, feedback
@@ -41,7 +41,7 @@ class DecisionRow(NamedTuple):
     propensity: float
     u: float
     available: bytes
-    """A bit for each arm that there was, the first one the lowest: the arms offered."""
+    """A bit for each arm that there was, the first one the lowest: the arms available."""
     ramp: float
     baseline: int | None
     context: str
@@ -79,7 +79,7 @@ class PendingRow(NamedTuple):
 
 
 class ClosedRow(NamedTuple):
-    """A decision that was closed without a lesson, and why: 'void', 'expired' or 'forgotten'."""
+    """A decision that was closed without an update, and why: 'void', 'expired' or 'forgotten'."""
 
     decision: str
     how: str
@@ -96,7 +96,7 @@ class DecisionEnd(NamedTuple):
     available: bytes
     deadline: int
     how: str
-    """'pending', 'learned', or why it was closed without a lesson."""
+    """'pending', 'learned', or why it was closed without a update."""
 
 
 class Standing(NamedTuple):
@@ -138,4 +138,4 @@ class SnapshotRow(NamedTuple):
 
 
 Entry = tuple[StreamRow, DecisionRow | None]
-"""A row of a stream, and the decision that it is a lesson of."""
+"""A row of a stream, and the decision that it is an update of."""

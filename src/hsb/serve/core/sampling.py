@@ -35,12 +35,12 @@ def u_of(secret: bytes, id: str) -> float:
     return float((word >> 11) * 2.0**-53)
 
 
-def mixture(offered: Floats, *, floor: float, ramp: float, baseline: int | None) -> Callable[[Floats], Floats] | None:
-    """What becomes of a policy's distribution p over arms, of which those marked 1 are offered; None where it stays as it is.
+def mixture(available: Floats, *, floor: float, ramp: float, baseline: int | None) -> Callable[[Floats], Floats] | None:
+    """What becomes of a policy's distribution p over arms, of which those marked 1 are available; None where it stays as it is.
 
     p may be a table, a row for each context.
 
-        (1 - ramp) 1[arm is the baseline] + ramp ((1 - floor) p + floor / (arms offered))
+        (1 - ramp) 1[arm is the baseline] + ramp ((1 - floor) p + floor / (arms available))
 
     >>> shared = mixture(np.array([1.0, 1.0, 0.0]), floor=0.5, ramp=0.5, baseline=0)
     >>> shared(np.array([0.25, 0.75, 0.0])).tolist()
@@ -48,7 +48,7 @@ def mixture(offered: Floats, *, floor: float, ramp: float, baseline: int | None)
     """
     if floor == 0.0 and ramp == 1.0:
         return None
-    even = floor / float(offered.sum()) * offered
+    even = floor / float(available.sum()) * available
 
     def mixed(p: Floats) -> Floats:
         q = ramp * ((1.0 - floor) * p + even)
@@ -60,7 +60,7 @@ def mixture(offered: Floats, *, floor: float, ramp: float, baseline: int | None)
 
 
 def bits_of(places: list[int], arms: int) -> bytes:
-    """Which arms are offered, a bit each.
+    """Which arms are available, a bit each.
 
     >>> bits_of([0, 2, 9], 10)
     b'\\x05\\x02'

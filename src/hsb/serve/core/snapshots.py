@@ -23,15 +23,15 @@ def due(core: Core, now: Now) -> list[int]:
     return [
         name
         for name, watch in core.watches.items()
-        if (learned := core.by_id[name].lessons - watch.kept)
-        and (learned >= core.limits.lessons or now.mono - watch.kept_at >= core.limits.pause)
+        if (learned := core.by_id[name].updates - watch.kept)
+        and (learned >= core.limits.updates or now.mono - watch.kept_at >= core.limits.pause)
     ]
 
 
 def frozen(core: Core, name: int, now: Now, *, copied: bool = True) -> Frozen:
     """A policy's state now, which is taken for kept."""
     watch, served = core.watches[name], core.by_id[name]
-    watch.kept, watch.kept_at = served.lessons, now.mono
+    watch.kept, watch.kept_at = served.updates, now.mono
     return served.frozen(core.clock.time(now), copied=copied)
 
 

@@ -1,7 +1,7 @@
 """The service over HTTP: `create_app(service)` is an ASGI application, `hsb.serve.http.server` runs it.
 
 A service is a `Service(path)`: `core` (the policies), `reader` and `read` (the journal), `ask` (everything that is asked), `settings`,
-`keys`, `sessions`, `troubles`, `metrics`. The page, where there is one, is `hsb.serve.page.routes(service)`: a list of Starlette's
+`keys`, `sessions`, `rejections`, `metrics`. The page, where there is one, is `hsb.serve.page.routes(service)`: a list of Starlette's
 routes; what a route raises as `Problem` becomes an answer, and `auth.who(service, scope, Headers(scope))` says whose request it is.
 """
 

@@ -127,15 +127,15 @@ async def archive(call: Call) -> Reply:
 async def add_arm(call: Call) -> Reply:
     """Add an arm, or bring one back."""
     policy, arm = served(call), call.params["arm"]
-    if arm in policy.offered and not policy.archived:
-        return Reply(200, {"arm": arm, "arms": policy.offered, "version": policy.version})
+    if arm in policy.active_arms and not policy.archived:
+        return Reply(200, {"arm": arm, "arms": policy.active_arms, "version": policy.version})
     try:
         await done(call, AddArm, policy.name, arm, call.body.features, detail={"arm": arm})
     except HttpProblem as problem:
-        if problem.status != 422 or arm not in policy.offered:
+        if problem.status != 422 or arm not in policy.active_arms:
             raise
-        return Reply(200, {"arm": arm, "arms": policy.offered, "version": policy.version})  # another request was first
-    return Reply(201, {"arm": arm, "arms": policy.offered, "version": policy.version})
+        return Reply(200, {"arm": arm, "arms": policy.active_arms, "version": policy.version})  # another request was first
+    return Reply(201, {"arm": arm, "arms": policy.active_arms, "version": policy.version})
 
 
 async def remove_arm(call: Call) -> Reply:
@@ -146,7 +146,7 @@ async def remove_arm(call: Call) -> Reply:
             raise HttpProblem(404, "not-found", f"There is no arm {arm[:100]!r}.")
         if arm in policy.removed:
             return Reply(204)
-        if len(policy.offered) == 1:
+        if len(policy.active_arms) == 1:
             raise HttpProblem(
                 409, "last-arm", f"{arm!r} is the last arm. Archive the policy instead, or add another one first."
             )
@@ -166,7 +166,7 @@ async def add_candidate(call: Call) -> Reply:
 
 
 async def candidates(call: Call) -> Reply:
-    """Candidates, and what they would have earned on the lessons so far."""
+    """Candidates, and what they would have earned on the updates so far."""
     policy = served(call)
     return Reply(200, {"candidates": [candidate(policy, name) for name in policy.candidates]})
 
@@ -198,7 +198,7 @@ def _candidate(call: Call) -> str:
 def candidate(policy: Served, name: str) -> dict[str, Any]:
     """A candidate as the API has it.
 
-    `value` is the mean of w r over all lessons that it has read, w being its own probability of the arm over the logged propensity: an
+    `value` is the mean of w r over all updates that it has read, w being its own probability of the arm over the logged propensity: an
     estimate. `difference` is what it would have earned more than what played, in its place, with an interval that is ever wrong with a
     probability of at most `error`: over decisions made since `since`, the row that added it or by which what plays began to play.
     """
@@ -210,18 +210,18 @@ def candidate(policy: Served, name: str) -> dict[str, Any]:
     if learner is None:
         return {"name": name}
     tallies = dict(zip(TALLIES, learner.tallies, strict=True))
-    n, rules = tallies["lessons"], policy.rules
+    n, rules = tallies["updates"], policy.rules
     scale = None if rules.low is None or rules.high is None else (rules.low, rules.high)
     exact, behind = policy.live.exact and learner.exact, policy.version - learner.at
     band, why = compared(learner.bets, scale, exact=exact, behind=behind)
-    difference = band._asdict() | {"error": ERROR, "lessons": learner.bets.lessons, "since": learner.bets.since, "why_not": why}
+    difference = band._asdict() | {"error": ERROR, "updates": learner.bets.updates, "since": learner.bets.since, "why_not": why}
     return {
         "name": name,
         "policy": learner.shown,
         "read": learner.at,
         "version": policy.version,
-        "passed_over": learner.passed_over,
-        "lessons_valued": int(n),
+        "not_learned": learner.not_learned,
+        "updates_valued": int(n),
         "value": tallies["value"] / n if n else None,
         "played_value": tallies["reward"] / n if n else None,
         "mean_weight": tallies["weight"] / n if n else None,
@@ -262,9 +262,9 @@ def about(call: Call, policy: Served) -> dict[str, Any]:
         "version": policy.version,
         "head": policy.version,
         "lag": 0,
-        "lessons": policy.lessons,
-        "passed_over": policy.passed_over + policy.live.passed_over,
-        "arms": policy.offered,
+        "updates": policy.updates,
+        "not_learned": policy.not_learned + policy.live.not_learned,
+        "arms": policy.active_arms,
         "removed_arms": sorted(policy.removed),
         "policy": policy.live.shown,
         "kind": policy.live.type,

@@ -23,7 +23,7 @@ class DecisionAnswer(Struct):
 
 
 class RewardAnswer(Struct):
-    """What becomes of a reward: 'accepted' (it will be learned), 'learned', 'duplicate', or 'passed_over' (it cannot be learned: `detail`)."""
+    """What becomes of a reward: 'accepted' (it will be learned), 'learned', 'duplicate', or 'not_learned' (it cannot be learned: `detail`)."""
 
     decision: str
     status: str
@@ -77,7 +77,7 @@ class FlagAnswerSettings(Struct):
 
 
 class CertificateAnswer(Struct):
-    """What the lessons so far prove."""
+    """What the updates so far prove."""
 
     rounds: float
     lost: float | None
@@ -97,8 +97,8 @@ class PolicyAnswer(Struct):
     version: int
     head: int
     lag: int
-    lessons: int
-    passed_over: int
+    updates: int
+    not_learned: int
     arms: list[str]
     removed_arms: list[str]
     policy: dict[str, Any]
@@ -129,7 +129,7 @@ class PoliciesAnswer(Struct):
 
 
 class ArmAnswer(Struct):
-    """An arm that is offered now, and all that are."""
+    """An arm that is available now, and all that are."""
 
     arm: str
     arms: list[str]
@@ -143,7 +143,7 @@ class DifferenceAnswer(Struct):
     low: float | None
     high: float | None
     error: float
-    lessons: int
+    updates: int
     since: int
     why_not: str
 
@@ -155,8 +155,8 @@ class CandidateAnswer(Struct):
     policy: dict[str, Any] | Maybe = UNSET
     read: int | Maybe = UNSET
     version: int | Maybe = UNSET
-    passed_over: int | Maybe = UNSET
-    lessons_valued: int | Maybe = UNSET
+    not_learned: int | Maybe = UNSET
+    updates_valued: int | Maybe = UNSET
     value: float | Maybe | None = UNSET
     played_value: float | Maybe | None = UNSET
     mean_weight: float | Maybe | None = UNSET
@@ -252,7 +252,7 @@ class ArmCounts(Struct):
     """Of an arm in a span of time."""
 
     decisions: int
-    lessons: int
+    updates: int
     defaulted: int
     reward: float
     reward_squared: float
@@ -264,7 +264,7 @@ class BucketAnswer(Struct):
     at: str
     arms: dict[str, ArmCounts]
     decisions: int
-    lessons: int
+    updates: int
     defaulted: int
     reward: float
 
@@ -280,7 +280,7 @@ class StatsAnswer(Struct):
     since_start: dict[str, int]
 
 
-class TroubleExample(Struct):
+class RejectionExample(Struct):
     """A request that was refused."""
 
     at: str
@@ -289,20 +289,20 @@ class TroubleExample(Struct):
     request_id: str | None
 
 
-class TroubleAnswer(Struct):
+class RejectionAnswer(Struct):
     """Requests that were refused for one reason."""
 
     kind: str
     status: int
     count: int
-    first: list[TroubleExample]
-    last: list[TroubleExample]
+    first: list[RejectionExample]
+    last: list[RejectionExample]
 
 
-class TroublesAnswer(Struct):
+class RejectionsAnswer(Struct):
     """Requests that were refused, by reason."""
 
-    problems: list[TroubleAnswer]
+    problems: list[RejectionAnswer]
 
 
 class SnapshotAnswer(Struct):
@@ -374,7 +374,7 @@ class KeysAnswer(Struct):
     keys: list[KeyAnswer]
 
 
-class DeedAnswer(Struct):
+class AuditEntryAnswer(Struct):
     """Something that an admin did."""
 
     at: str
@@ -385,10 +385,10 @@ class DeedAnswer(Struct):
     number: int
 
 
-class DeedsAnswer(Struct):
+class AuditEntriesAnswer(Struct):
     """What admins did, the newest first."""
 
-    deeds: list[DeedAnswer]
+    audit_entries: list[AuditEntryAnswer]
 
 
 class HealthAnswer(Struct):

@@ -35,7 +35,7 @@ async def change(service: Service, kind: Any, policy: str, *given: Any) -> Answe
 
 
 async def check_evaluated(service: Service, served: Served, asked: dict[str, Any]) -> None:
-    """InputError if an evaluation asks for a candidate that cannot be made for the lessons that there are."""
+    """InputError if an evaluation asks for a candidate that cannot be made for the updates that there are."""
     head, newest = await service.readers.scan(views.contexts, served.id, HEAD, TRIALS)
     await service.compiler.ready(fit_jobs(asked.values(), newest))
     await service.beside(check_candidates, served, asked, [flat(named_context(each)) for each in head])

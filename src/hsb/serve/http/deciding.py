@@ -27,7 +27,7 @@ WRITTEN = {
 }
 RECEIPT = {"receipt": "true: with a receipt, by which the reward is taken even if the decision is lost"}
 READ_BODY = {400: ProblemAnswer, 408: ProblemAnswer, 413: ProblemAnswer, 415: ProblemAnswer}
-GOOD = ("created", "stored", "accepted", "learned", "passed_over", "done", "duplicate")
+GOOD = ("created", "stored", "accepted", "learned", "not_learned", "done", "duplicate")
 DEEPEST = 32
 STEP = 0.01  # seconds between looks for a version
 
@@ -102,7 +102,7 @@ def _rewarded(answer: Answer) -> dict[str, Any]:
     body = answer.body
     found = {"decision": body["decision"], "status": answer.status, "policy": body["policy"]}
     found["learned_at_version"] = body.get("learned_at_version")
-    if answer.status == "passed_over":
+    if answer.status == "not_learned":
         found["detail"] = over_http(body["detail"])
     return found
 
@@ -215,7 +215,7 @@ def _row(call: Call, answer: Answer, asked: Any, told: Any) -> dict[str, Any]:
     problem = of_answer(status, answer.status, answer.body, asked)
     policy = answer.body.get("policy") or call.params.get("policy")
     known = policy if policy in call.service.core.policies else None
-    call.service.troubles.note(known, problem.kind, status, problem.detail, problem.pointer, call.id)
+    call.service.rejections.note(known, problem.kind, status, problem.detail, problem.pointer, call.id)
     return {"status": status, "problem": problem.body(None, None)}
 
 
@@ -226,11 +226,11 @@ def _note(call: Call, answer: Answer) -> None:
 
 
 def _note_unlearned(call: Call, answers: list[Answer]) -> None:
-    """Let rewards that are kept and cannot be learned stand among the troubles of their policies."""
+    """Let rewards that are kept and cannot be learned stand among the rejections of their policies."""
     for answer in answers:
-        if answer.status == "passed_over":
+        if answer.status == "not_learned":
             said = f"{answer.body['decision']}: {over_http(answer.body['detail'])}"
-            call.service.troubles.note(answer.body["policy"], "passed-over", STATUS[answer.status], said, None, call.id)
+            call.service.rejections.note(answer.body["policy"], "passed-over", STATUS[answer.status], said, None, call.id)
 
 
 DECIDE = Endpoint(

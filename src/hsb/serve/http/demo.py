@@ -25,14 +25,14 @@ SECOND = 1_000_000
 
 
 def visitors(count: int, seed: int) -> list[tuple[dict[str, Any], Any]]:
-    """Contexts, and for each the chance that each banner is clicked."""
+    """Contexts, and for each the probability that each banner is clicked."""
     contexts, _, expected = Banners().sample(count, seed=seed)
     names = contexts.dtype.names or ()
     found = []
     for row, losses in zip(contexts, expected, strict=True):
         pairs = zip(names, row.item(), strict=True)
-        chances = np.minimum(EAGER * (1.0 - np.asarray(losses)), 0.95)
-        found.append(({k: v for k, v in pairs if not (isinstance(v, float) and math.isnan(v))}, chances))
+        probabilities = np.minimum(EAGER * (1.0 - np.asarray(losses)), 0.95)
+        found.append(({k: v for k, v in pairs if not (isinstance(v, float) and math.isnan(v))}, probabilities))
     return found
 
 
@@ -56,8 +56,8 @@ def fill(path: Any) -> int:
         made = local.ask_all([Decide(j, NAME, name, context) for j, (name, context, _) in enumerate(some)], then[0])
         clicks = [
             Reward(j, answer.body["id"], 1.0)
-            for j, (answer, (_, _, chances)) in enumerate(zip(made, some, strict=True))
-            if rng.random() < chances[BANNERS.index(answer.body["arm"])]
+            for j, (answer, (_, _, probabilities)) in enumerate(zip(made, some, strict=True))
+            if rng.random() < probabilities[BANNERS.index(answer.body["arm"])]
         ]
         local.ask_all(clicks, then[1])
         local.ask_all([Tick()], then[2])
@@ -73,10 +73,10 @@ async def keep_busy(service: Service) -> None:
     for k in itertools.count():
         if k % 500 == 0:
             came = iter(visitors(500, int(rng.integers(1 << 31))))
-        context, chances = next(came)
+        context, probabilities = next(came)
         answer = await service.ask(Decide, NAME, f"demo-{start}-{k}", context)
         arm = answer.body.get("arm")  # or one that was added: nobody clicks on it
-        if answer.status == "created" and arm in BANNERS and rng.random() < chances[BANNERS.index(arm)]:
+        if answer.status == "created" and arm in BANNERS and rng.random() < probabilities[BANNERS.index(arm)]:
             heapq.heappush(clicks, (loop.time() + float(rng.exponential(3.0)), answer.body["id"]))
         while clicks and clicks[0][0] <= loop.time():
             await service.ask(Reward, heapq.heappop(clicks)[1], 1.0)

@@ -222,7 +222,7 @@ def failed(call: Call, error: Exception, policy: str | None, fault: Callable[[Ca
         log_fault(error, request=call.id, trace=call.trace, path=call.scope["path"][:200])
         problem = HttpProblem(500, "fault", "A fault of the service; its log has more.")
     known = policy if policy in call.service.core.policies else None
-    call.service.troubles.note(known, problem.kind, problem.status, problem.detail, problem.pointer, call.id)
+    call.service.rejections.note(known, problem.kind, problem.status, problem.detail, problem.pointer, call.id)
     return fault(call, problem)
 
 

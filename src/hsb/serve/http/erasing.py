@@ -47,7 +47,7 @@ async def delete(call: Call) -> Reply:
     await done(call, Purge, name)
     (folder_of(call.service.path) / f"{id}.tally").unlink(missing_ok=True)
     call.service.keys.erased(name)
-    call.service.troubles.forget(name)
+    call.service.rejections.forget(name)
     call.service.spawn(erase(call.service))
     return Reply(202, {"policy": name, "status": "erasing"})
 

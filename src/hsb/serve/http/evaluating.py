@@ -10,7 +10,7 @@ from ..core.encoding import HEAD, fitted
 from ..core.kinds import make_policy
 from ..core.recovery import revive
 from ..core.sampling import places_of
-from ..exporting import lessons, named_context
+from ..exporting import named_context, updates
 from ..store.sqlite import SqliteReader
 
 MEMORY = 8 << 30  # bytes of address space
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def evaluate(db: str, name: str, asked: dict[str, Any]) -> dict[str, Any]:
-    """What `hsb.evaluate.compare_off_policy` says of candidates on a policy's lessons."""
+    """What `hsb.evaluate.compare_off_policy` says of candidates on a policy's updates."""
     from ...evaluate import compare_off_policy
 
     reader = SqliteReader(db)
@@ -45,7 +45,7 @@ def evaluate(db: str, name: str, asked: dict[str, Any]) -> dict[str, Any]:
         if row is None:
             raise InputError(f"There is no policy {quoted(name)}.")
         served = revive(row, reader.snapshots(row.id), lambda after: reader.entries(row.id, after)).served
-        log, contexts = lessons_table(reader, row)
+        log, contexts = updates_table(reader, row)
     finally:
         reader.close()
     rules = served.rules
@@ -53,30 +53,30 @@ def evaluate(db: str, name: str, asked: dict[str, Any]) -> dict[str, Any]:
     options = {name: asked[name] for name in ("baseline", "estimator", "confidence", "seed")}
     found = compare_off_policy(candidates(served, asked["candidates"], contexts), log, **span, **options)
     each = {name: it.to_dict() for name, it in found.items()}
-    about = {"lessons": len(contexts), "baseline": found.baseline, "estimator": found.estimator, "confidence": found.confidence}
+    about = {"updates": len(contexts), "baseline": found.baseline, "estimator": found.estimator, "confidence": found.confidence}
     return about | {"logged": found.logged, "candidates": each, "warnings": list(found.warnings), "table": str(found)}
 
 
-def lessons_table(reader: Any, policy: Any) -> tuple[Any, list[dict[str, Any]]]:
-    """A policy's lessons as a log, contexts by name, and the contexts."""
+def updates_table(reader: Any, policy: Any) -> tuple[Any, list[dict[str, Any]]]:
+    """A policy's updates as a log, contexts by name, and the contexts."""
     from ... import logs
     from ...logs.formats.dsjson import flat
 
     columns: dict[str, list[Any]] = {}
     own: dict[str, list[Any]] = {name: [] for name in ("hsb arm", "hsb propensity", "hsb reward", "hsb available", "hsb at")}
     contexts: list[dict[str, Any]] = []
-    for row, decision, arms in lessons(reader, policy):
+    for row, decision, arms in updates(reader, policy):
         contexts.append(flat(named_context(json.loads(decision.context))))
         for name, value in contexts[-1].items():
             columns.setdefault(name, [None] * (len(contexts) - 1)).append(value)
         for column in columns.values():
             column += [None] * (len(contexts) - len(column))
-        offered = [arms[place] for place in places_of(decision.available)]
-        values = (arms[decision.arm], decision.propensity, row.reward, offered, decision.at / 1e6)
+        had = [arms[place] for place in places_of(decision.available)]
+        values = (arms[decision.arm], decision.propensity, row.reward, had, decision.at / 1e6)
         for column, value in zip(own.values(), values, strict=True):
             column.append(value)
     if not contexts:
-        raise InputError("There is no lesson yet, so there is nothing to evaluate on.")
+        raise InputError("There is no update yet, so there is nothing to evaluate on.")
     if not columns:
         columns["nothing"] = [0.0] * len(contexts)
     arm, propensity, reward, available, at = own
@@ -93,7 +93,7 @@ def check_candidates(served: Any, asked: dict[str, Any], contexts: list[dict[str
 
 
 def candidates(served: Any, asked: dict[str, Any], contexts: list[dict[str, Any]]) -> dict[str, Any]:
-    """Candidates as `compare_off_policy` has them, for lessons with these contexts."""
+    """Candidates as `compare_off_policy` has them, for updates with these contexts."""
     from ...evaluate import Learning
 
     found: dict[str, Any] = {}

@@ -19,7 +19,7 @@ from .wire import EvaluationBody, ProblemAnswer
 
 
 async def evaluate(call: Call) -> Reply:
-    """Ask what candidates would have earned on the policy's lessons. It runs in a process of its own; read it under Location."""
+    """Ask what candidates would have earned on the policy's updates. It runs in a process of its own; read it under Location."""
     policy, asked = served(call), msgspec.to_builtins(call.body)
     name = await call.service.evaluate(policy.name, asked)
     await note(call, "Evaluate", policy.name, {"id": name})

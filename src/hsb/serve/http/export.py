@@ -1,4 +1,4 @@
-"""What can be taken away: the stream as NDJSON, lessons as dsjson or Parquet, snapshots as files."""
+"""What can be taken away: the stream as NDJSON, updates as dsjson or Parquet, snapshots as files."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ TYPES = {"dsjson": b"application/x-ndjson", "parquet": b"application/vnd.apache.
 
 
 async def journal(call: Call) -> Reply:
-    """The policy's stream after a row, an object a line: lessons with their decisions, and what admins changed."""
+    """The policy's stream after a row, an object a line: updates with their decisions, and what admins changed."""
     policy, after = served(call), query_number(call, "after", 0, 0, 1 << 62)
     limit = query_number(call, "limit", 1 << 62, 1, 1 << 62)
 
@@ -56,7 +56,7 @@ def _line(policy: Any, row: Any, decision: Any) -> dict[str, Any]:
 
 
 async def export(call: Call) -> Reply:
-    """Every lesson as a log: dsjson (for hsb.logs, Vowpal Wabbit) or parquet."""
+    """Every update as a log: dsjson (for hsb.logs, Vowpal Wabbit) or parquet."""
     policy, format = served(call), call.query.get("format", "dsjson")
     if format not in TYPES:
         raise HttpProblem(422, "query", f"format must be dsjson or parquet; given {format[:100]!r}.", pointer="/format")

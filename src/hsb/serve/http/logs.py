@@ -44,13 +44,13 @@ class Repetition:
             return 0 if known is None else int(known[1])
 
 
-_troubles = Repetition()
+_rejections = Repetition()
 
 
 def log(event: str, *, level: str = "info", **more: Any) -> None:
     """Write a line; of warnings and errors that say the same one a second, with how many were `left_out` before it."""
     if level not in ("info", "debug"):
-        left_out = _troubles.left_out(json.dumps([event, level, more], default=str))
+        left_out = _rejections.left_out(json.dumps([event, level, more], default=str))
         if left_out is None:
             return
         more = more | {"left_out": left_out or None}

@@ -65,14 +65,14 @@ class Metrics(Collector):
         yield GaugeMetricFamily("hsb_queue", "Requests that wait to be written", value=len(core.waiting) + len(core.last))
         yield GaugeMetricFamily("hsb_clock_held", "1 while deadlines are held, since the clock jumped", value=core.clock.held)
         version = GaugeMetricFamily("hsb_policy_version", "Rows of the stream that a policy has learned", labels=["policy"])
-        lessons = CounterMetricFamily("hsb_policy_lessons", "Lessons of a policy", labels=["policy"])
+        updates = CounterMetricFamily("hsb_policy_updates", "Updates of a policy", labels=["policy"])
         for served in core.by_id.values():
             version.add_metric([served.name], served.version)
-            lessons.add_metric([served.name], served.lessons)
+            updates.add_metric([served.name], served.updates)
         yield version
-        yield lessons
+        yield updates
         problems = CounterMetricFamily("hsb_problems", "Requests that were refused", labels=["policy", "kind"])
-        for (policy, kind), count in self.service.troubles.counts().items():
+        for (policy, kind), count in self.service.rejections.counts().items():
             problems.add_metric([policy, kind], count)
         yield problems
 

@@ -91,7 +91,7 @@ def _asked(call: Call, name: str, *, activate: bool) -> tuple[Any, ...]:
         raise HttpProblem(422, "type-mismatch", detail)
     context = flat({name: value for name, value in (call.body.context or {}).items() if name != KEY})
     id = None if policy is None else _sticky(call, policy)
-    available = None if policy is None else policy.settings.flag.available(policy.offered)
+    available = None if policy is None else policy.settings.flag.available(policy.active_arms)
     return name, id or new_id(), context, available, None, activate, 0, call.key.id, id is None, False, id is not None
 
 
@@ -100,8 +100,8 @@ def _sticky(call: Call, policy: Served) -> str | None:
     key, flag = (call.body.context or {}).get(KEY), policy.settings.flag
     if flag.sticky is None or not isinstance(key, str) or not key:
         return None
-    offered = flag.available(policy.offered)
-    out = [arm for arm in policy.arms if arm not in (policy.offered if offered is None else offered)]
+    available = flag.available(policy.active_arms)
+    out = [arm for arm in policy.arms if arm not in (policy.active_arms if available is None else available)]
     return sticky_id(policy.secret, key, flag.sticky, out, clock().wall)
 
 

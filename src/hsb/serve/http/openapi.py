@@ -22,9 +22,9 @@ NAMES = {  # of handlers that are called otherwise outside
     "candidates": "list_candidates", "promote": "promote_candidate", "decision": "get_decision",
     "decisions": "list_decisions", "forget": "forget_decisions", "probabilities": "get_probabilities", "rules": "get_rules",
     "certificate": "get_certificate", "stats": "get_stats", "problems": "list_problems", "journal": "read_journal",
-    "export": "export_lessons", "snapshot": "get_snapshot", "snapshots": "list_snapshots",
+    "export": "export_updates", "snapshot": "get_snapshot", "snapshots": "list_snapshots",
     "evaluation": "get_evaluation", "evaluations": "list_evaluations", "drop": "drop_evaluation",
-    "make_key": "create_key", "keys": "list_keys", "limits": "get_limits", "deeds": "list_deeds", "healthz": "get_health",
+    "make_key": "create_key", "keys": "list_keys", "limits": "get_limits", "audit_entries": "list_audit_entries", "healthz": "get_health",
     "readyz": "get_readiness", "metrics": "get_metrics", "flag": "evaluate_flag", "flags": "evaluate_flags",
     "openapi": "get_openapi", "docs": "get_docs",
 }  # fmt: skip

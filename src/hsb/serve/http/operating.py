@@ -7,7 +7,7 @@ from typing import Any
 from ... import __version__
 from ..store.schema import REPAIRED
 from .administering import note
-from .answers import DeedsAnswer, HealthAnswer, KeyAnswer, KeysAnswer, ReadyAnswer
+from .answers import AuditEntriesAnswer, HealthAnswer, KeyAnswer, KeysAnswer, ReadyAnswer
 from .auth import cookie_of, enter, spend
 from .deciding import READ_BODY, WRITTEN
 from .endpoint import READ_FORM, Call, Endpoint, Reply, retry_after
@@ -72,13 +72,13 @@ async def limits(call: Call) -> Reply:
     return Reply(200, call.service.settings.shown())
 
 
-async def deeds(call: Call) -> Reply:
+async def audit_entries(call: Call) -> Reply:
     """What admins did, the newest first."""
     limit, after = query_number(call, "limit", PAGE, 1, MOST), query_number(call, "after", 0, 0, 1 << 62)
     _within(call, None if "policy" not in call.query else [call.query["policy"]])
-    found = await call.service.deeds_of(call.query.get("policy"), limit, after)
+    found = await call.service.audit_entries_of(call.query.get("policy"), limit, after)
     headers = next_page(call, found[-1]["number"] if len(found) == limit else None)
-    return Reply(200, {"deeds": [each | {"at": when(each["at"])} for each in found]}, headers=headers)
+    return Reply(200, {"audit_entries": [each | {"at": when(each["at"])} for each in found]}, headers=headers)
 
 
 async def healthz(call: Call) -> Reply:
@@ -156,10 +156,10 @@ ENDPOINTS = (
     Endpoint("GET", "/v1/limits", "read", limits, answers={200: dict[str, float], **READ}, tag="service"),
     Endpoint(
         "GET",
-        "/v1/deeds",
+        "/v1/audit_entries",
         "admin",
-        deeds,
-        answers={200: DeedsAnswer, **READ},
+        audit_entries,
+        answers={200: AuditEntriesAnswer, **READ},
         query=LISTED | {"policy": "only of this one"},
         tag="service",
     ),

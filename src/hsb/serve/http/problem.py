@@ -109,14 +109,14 @@ def over_http(detail: str) -> str:
 
 
 def pointer_of(detail: str, asked: Any = None) -> str | None:
-    """Where in what was asked the trouble is, as far as the sentence says.
+    """Where in what was asked the rejection is, as far as the sentence says.
 
     >>> pointer_of("feedback.wait must be a duration of at most 400 days"), pointer_of("Two policies cannot share a name.")
     ('/feedback/wait', None)
     """
     if detail.startswith("Unknown arm") and " in available" in detail:
-        offered = getattr(asked, "available", None) or []
-        for place, arm in enumerate(offered):
+        available = getattr(asked, "available", None) or []
+        for place, arm in enumerate(available):
             if detail.startswith(f"Unknown arm {quoted(arm)} in"):
                 return f"/available/{place}"
         return "/available"

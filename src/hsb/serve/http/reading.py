@@ -24,11 +24,11 @@ from .answers import (
     PolicyAnswer,
     ProbabilitiesAnswer,
     ProofAnswer,
+    RejectionsAnswer,
     RulesAnswer,
     StatsAnswer,
     StoredDecision,
     StoredDecisions,
-    TroublesAnswer,
 )
 from .endpoint import Call, Endpoint, Reply
 from .ids import when
@@ -108,7 +108,7 @@ async def probabilities(call: Call) -> Reply:
 
 
 def distribution(found: Served, context: Any, available: list[str] | None, baseline: str | None) -> dict[str, float]:
-    """The probability of each arm that is offered, as it would be played now."""
+    """The probability of each arm that is available, as it would be played now."""
     row = found.decide("probe", context, available, baseline, True, 0)
     places = places_of(row.available)
     names = [found.arms[place] for place in places]
@@ -141,9 +141,9 @@ async def rules(call: Call) -> Reply:
 
 
 async def certificate(call: Call) -> Reply:
-    """What the lessons so far prove of what was lost, and what is not proved."""
+    """What the updates so far prove of what was lost, and what is not proved."""
     found = served(call)
-    horizon = query_number(call, "horizon", max(found.lessons, 1), 1, 1 << 53)
+    horizon = query_number(call, "horizon", max(found.updates, 1), 1, 1 << 53)
     bound = None
     with suppress(
         InputError, AttributeError, TypeError, NotImplementedError
@@ -166,7 +166,7 @@ def certificate_of(policy: Served) -> dict[str, Any] | None:
 
 
 async def stats(call: Call) -> Reply:
-    """Decisions, lessons and rewards by time and arm, of the last day if nothing else is said."""
+    """Decisions, updates and rewards by time and arm, of the last day if nothing else is said."""
     found, now = served(call), int(time.time())
     bucket = span(call.query.get("bucket", "1h"))
     until = moment(call, "until", now + 1)
@@ -187,22 +187,22 @@ def _buckets(found: Served, made: list[Any], learned: list[Any]) -> list[dict[st
 
     def place(at: int, arm: int) -> dict[str, Any]:
         bucket = by_time.setdefault(at, {"at": when(at), "arms": {}})
-        fresh = {"decisions": 0, "lessons": 0, "defaulted": 0, "reward": 0.0, "reward_squared": 0.0}
+        fresh = {"decisions": 0, "updates": 0, "defaulted": 0, "reward": 0.0, "reward_squared": 0.0}
         return bucket["arms"].setdefault(found.arms[arm], fresh)  # type: ignore[no-any-return]
 
     for at, arm, count in made:
         place(at, arm)["decisions"] = count
     for at, arm, *sums in learned:
-        place(at, arm).update(zip(("lessons", "defaulted", "reward", "reward_squared"), sums, strict=True))
+        place(at, arm).update(zip(("updates", "defaulted", "reward", "reward_squared"), sums, strict=True))
     for bucket in by_time.values():
-        for name in ("decisions", "lessons", "defaulted", "reward"):
+        for name in ("decisions", "updates", "defaulted", "reward"):
             bucket[name] = sum(each[name] for each in bucket["arms"].values())
     return [by_time[at] for at in sorted(by_time)]
 
 
 async def problems(call: Call) -> Reply:
     """Requests that were refused since the start, by reason: how many, the first ten and the last ten."""
-    found = call.service.troubles.of(served(call).name)
+    found = call.service.rejections.of(served(call).name)
     named = [
         each | {kind: [one | {"at": when(one["at"])} for one in each[kind]] for kind in ("first", "last")} for each in found
     ]
@@ -381,5 +381,5 @@ ENDPOINTS = (
         answers={200: StatsAnswer, **READ},
         query={"bucket": "60s, 5m, 1h, 1d", "since": "a time", "until": "a time"},
     ),
-    Endpoint("GET", P + "/problems", "read", problems, answers={200: TroublesAnswer, **READ}),
+    Endpoint("GET", P + "/problems", "read", problems, answers={200: RejectionsAnswer, **READ}),
 )

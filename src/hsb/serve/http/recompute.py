@@ -33,9 +33,9 @@ def made_again(path: str, name: str, row: DecisionRow, seconds: float) -> dict[s
                     )
     finally:
         reader.close()
-    offered = [state.arms[place] for place in places_of(row.available)]
+    available = [state.arms[place] for place in places_of(row.available)]
     baseline = None if row.baseline is None else state.arms[row.baseline]
-    again = state.decide(row.id, json.loads(row.context), offered, baseline, True, row.at)
+    again = state.decide(row.id, json.loads(row.context), available, baseline, True, row.at)
     same = all(getattr(row, each) == getattr(again, each) for each in ("arm", "propensity", "u", "version", "learner"))
     return {"arm": state.arms[again.arm], "propensity": again.propensity, "u": again.u, "same": same, "folded_from": since}
 

@@ -8,12 +8,12 @@ FEW = 10
 MOST = 2000  # of (policy, kind) that are told apart
 
 
-class Troubles:
+class Rejections:
     """What clients do wrong, and what went wrong for them.
 
-    >>> troubles = Troubles()
-    >>> troubles.note("home", "unknown-arm", 422, "Unknown arm 'd' in available.", "/available/0", "r1")
-    >>> [(each["kind"], each["count"]) for each in troubles.of("home")]
+    >>> rejections = Rejections()
+    >>> rejections.note("home", "unknown-arm", 422, "Unknown arm 'd' in available.", "/available/0", "r1")
+    >>> [(each["kind"], each["count"]) for each in rejections.of("home")]
     [('unknown-arm', 1)]
     """
 

@@ -48,7 +48,7 @@ from .logs import log, log_fault
 from .metrics import Metrics
 from .page_process import PageProcess
 from .readers import Readers
-from .rejections import Troubles
+from .rejections import Rejections
 from .retention import retain
 from .sessions import Sessions
 from .settings import DEMO, ServerSettings
@@ -96,12 +96,12 @@ def open_journal(path: Any, settings: ServerSettings, admin_key: str | None = No
         raise
 
 
-def _note_passed_over(what: str) -> None:
+def _note_not_learned(what: str) -> None:
     log("passed over", level="warning", what=what)
 
 
 class Service:
-    """A core, its journal, its keys, and the loop that it lives in between `begin` and `end`."""
+    """A core, its journal, its keys, and the loop that it processes in between `begin` and `end`."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class Service:
         self.path = self.store.path
         try:
             with readable(self.path):
-                given: dict[str, Any] = start(self.store, clock(), _note_passed_over, watch=watch)
+                given: dict[str, Any] = start(self.store, clock(), _note_not_learned, watch=watch)
                 self.core = Core(**given, limits=CoreLimits(waiting=self.settings.waiting))
         except BaseException:
             self.store.close()
@@ -126,7 +126,7 @@ class Service:
         for served in self.core.by_id.values():
             for said in served.notes:
                 log("recovery", level="warning", policy=served.name, detail=said)
-        self.troubles, self.sessions = Troubles(), Sessions()
+        self.rejections, self.sessions = Rejections(), Sessions()
         self.metrics = Metrics(self)
         self.started, self.stopping, self.flushing = time.time(), False, False
         self.readers, self.packing = Readers(self.path, self.settings.read_seconds), ThreadPoolExecutor(1, "hsb-packer")
@@ -144,7 +144,7 @@ class Service:
         self.compiler = Compiler(self.warmth)
         self.figures, self.trials = PageProcess(self), PageProcess(self)
 
-    # -- its life -------------------------------------------------------------------------------------------------------
+    # -- its process -------------------------------------------------------------------------------------------------------
 
     async def begin(self) -> None:
         """Start to answer."""
@@ -262,17 +262,17 @@ class Service:
         """Write down who did what, before the answer leaves. What was done stands where this cannot be written: the log says so."""
         text = None if detail is None else json.dumps(detail)[:4000]
         row = (time.time_ns() // 1000, None if key is None else key.id, what, policy, text)
-        sql = "INSERT INTO deed (at, key, what, policy, detail) VALUES (?, ?, ?, ?, ?)"
+        sql = "INSERT INTO audit_entry (at, key, what, policy, detail) VALUES (?, ?, ?, ?, ?)"
         try:
             await self.write(lambda store: store.connection.execute(sql, row))
         except (Full, Lost) as error:
             why = "full" if isinstance(error, Full) else "lost"
             log("who did it could not be written down", level="error", why=why, what=what, policy=policy, detail=str(error))
 
-    async def deeds_of(self, policy: str | None, limit: int = 100, after: int = 0) -> list[dict[str, Any]]:
+    async def audit_entries_of(self, policy: str | None, limit: int = 100, after: int = 0) -> list[dict[str, Any]]:
         """What admins did with a policy, or at all, the newest first; times in microseconds."""
         names = {key.id: key.name for key in self.keys.by_hash.values()}
-        rows = await self.readers.quick(views.deeds, policy, limit, after)
+        rows = await self.readers.quick(views.audit_entries, policy, limit, after)
         fields = ("at", "who", "what", "policy", "detail", "number")
         return [dict(zip(fields, (at, names.get(key, "anyone"), *more), strict=True)) for at, key, *more in rows]
 

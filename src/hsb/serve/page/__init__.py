@@ -10,9 +10,9 @@ A `service` has
     await readers.scan(function, ...)  function(reader, ...) on a thread that reads
     await change(Kind, ...)   the core's answer to a change of a policy
     spawn(work)               runs a coroutine beside the requests, until the service ends
-    troubles.of(policy)       what was refused: kind, status, count, first, last; of None: before the policy was known
+    rejections.of(policy)       what was refused: kind, status, count, first, last; of None: before the policy was known
     keys.by_hash              keys, each with `shown()`
-    await evaluate(policy, asked), await evaluations_of(policy), await deeds_of(policy): at, who, what, detail
+    await evaluate(policy, asked), await evaluations_of(policy), await audit_entries_of(policy): at, who, what, detail
     await note(key, what, policy, detail)   writes down who did what
 
 and `scope["state"]["key"]`, where it is there, is whose request it is: `check(scope, policy)` and `policies` are asked. Figures come from

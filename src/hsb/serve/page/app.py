@@ -37,7 +37,7 @@ SAID = {
     "drop": "The candidate is gone.",
     "ramp": "The share of traffic is changed.",
     "change": "The settings are changed.",
-    "add-arm": "The arm is offered from now on.",
+    "add-arm": "The arm is available from now on.",
     "remove-arm": "The arm is offered no more.",
     "snapshot": "The policy's state is kept.",
     "archive": "The policy is archived.",
@@ -134,8 +134,8 @@ class Page:
 
     async def _rules(self, page: Sheet, served: Any) -> dict[str, Any]:
         """Rules of some version: worked out beside the service now and then, and kept."""
-        nothing = {"rules": None, "version": page.version, "lessons": page.lessons}
-        if not page.lessons:
+        nothing = {"rules": None, "version": page.version, "updates": page.updates}
+        if not page.updates:
             return {**nothing, "why": "Nothing was learned yet."}
         kept = self.rules.setdefault(page.id, Kept())
         if kept.due(page.version) and sum(each.work is not None for each in self.rules.values()) < AT_ONCE:
@@ -144,14 +144,14 @@ class Page:
                 return {**nothing, "why": "The policy is large, and was not kept yet: look again in a minute."}
             if kept.work is None:
                 kept.begin(
-                    self.service.spawn(explaining.beside(file[0], file[1], lessons=(self.service.path, page.id, page.arms)))
+                    self.service.spawn(explaining.beside(file[0], file[1], updates=(self.service.path, page.id, page.arms)))
                 )
         if kept.work is not None and kept.found is None:
             await asyncio.wait([kept.work], timeout=PATIENCE)
         kept.take()
         if kept.found is None:
             return {**nothing, "why": "The rules are being worked out: look again in a moment."}
-        return {**kept.found, "lessons": page.lessons}
+        return {**kept.found, "updates": page.updates}
 
     def form(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         """What does what a form of a section asks for."""
@@ -166,7 +166,7 @@ class Page:
                 did = form.get("do", "")
                 if name == "what-if":
                     did = "evaluate"
-                    id = await self.service.evaluate(served.name, candidates.asked(form, served.offered))
+                    id = await self.service.evaluate(served.name, candidates.asked(form, served.active_arms))
                     await self.service.note(key, "Evaluate", served.name, {"id": id})
                 else:
                     error = await self._do(name, did, served, form, key)

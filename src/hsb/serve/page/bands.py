@@ -17,7 +17,7 @@ What the terms are, rewards r scaled to [0, 1] and w = what a rule would have pl
     policy less rule       r + w (1 - r), whose mean is 1 + the difference; (1 - r) + w r for the upper end
 
 The weights have mean 1, so c (w - 1) may be taken off any term, c being what the term is about to be for a weight of 1, guessed from the
-lessons before: the mean stays, and the spread shrinks, much where rewards are rare. A term may then be negative, so it is done only for stakes
+updates before: the mean stays, and the spread shrinks, much where rewards are rare. A term may then be negative, so it is done only for stakes
 k with k c (W - 1) <= 1/2, W the largest weight there could have been: one over the floor. Without a floor terms stay as they are.
 """
 
@@ -45,7 +45,7 @@ def arm_error(place: int, first: int, error: float = ERROR) -> float:
     return error * arm_share(place, first)
 
 
-def wagers(terms: Floats) -> Floats:
+def bets(terms: Floats) -> Floats:
     """log(1 + k x) for every term (a row) and stake (a column)."""
     return np.log1p(terms[:, None] * STAKES)
 
@@ -54,7 +54,7 @@ def controlled(terms: Floats, w: Floats, guess: Floats, most: Floats) -> Floats:
     """log(1 + k x) for terms with `guess` times (w - 1) taken off, where the largest weights that there could have been allow it.
 
     >>> one, two = np.array([0.0, 30.0]), np.array([20.0, 1e300])
-    >>> bool((controlled(one, one, np.ones(2), two)[1] == wagers(one)[1]).all())
+    >>> bool((controlled(one, one, np.ones(2), two)[1] == bets(one)[1]).all())
     True
     """
     room = (guess * np.maximum(most - 1.0, 0.0))[:, None]
@@ -72,7 +72,7 @@ def evidence(sums: Floats, rows: Floats, means: Floats) -> Floats:
 def lower_ends(sums: Floats, rows: Floats, error: float, most: float = 1.0) -> Floats:
     """Of each row of sums, the smallest mean in [0, most] that is not ruled out.
 
-    >>> bool(lower_ends(wagers(np.ones(1000)).sum(axis=0)[None, :], np.array([1000.0]), 0.025)[0] > 0.98)
+    >>> bool(lower_ends(bets(np.ones(1000)).sum(axis=0)[None, :], np.array([1000.0]), 0.025)[0] > 0.98)
     True
     """
     below, above = np.zeros(len(rows)), np.full(len(rows), most)
@@ -90,7 +90,7 @@ def intervals(sums: Floats, rows: Floats, error: float = ERROR) -> tuple[Floats,
     propensities are then not those that were played with.
 
     >>> terms = np.arange(1000) % 2.0
-    >>> sums = np.stack([wagers(terms).sum(axis=0), wagers(1.0 - terms).sum(axis=0)])
+    >>> sums = np.stack([bets(terms).sum(axis=0), bets(1.0 - terms).sum(axis=0)])
     >>> low, high = intervals(sums[None], np.array([1000.0]))
     >>> round(float(low[0]), 2), round(float(high[0]), 2)
     (0.44, 0.56)

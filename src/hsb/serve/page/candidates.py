@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..core.candidate_bets import CandidateBets
-from ..core.encoding import offered
+from ..core.encoding import available_kinds
 from ..store import JournalReader
 from .bands import ERROR, differences
 from .numbers import NOTHING, Band
@@ -23,8 +23,8 @@ def candidates(reader: JournalReader, cache: TallyCache, page: Sheet, extra: Vie
         "error": ERROR,
         "ramp": page.settings["ramp"],
         "baseline": page.baseline,
-        "arms": page.offered,
-        "kinds": offered(exact=page.settings["floor"] > 0.0 or page.settings["ramp"] < 1.0),
+        "arms": page.active_arms,
+        "kinds": available_kinds(exact=page.settings["floor"] > 0.0 or page.settings["ramp"] < 1.0),
         "archived": page.archived,
         "kind": page.kind,
     }
@@ -34,17 +34,17 @@ def _candidate(given: View, page: Sheet) -> View:
     tallies, bets = given["tallies"], given["bets"]
     band, why = compared(bets, page.scale, exact=given["exact"] and page.exact, behind=given["behind"])
     said, look = verdict(band, "would have earned more: promote it", "would have earned less", why or "cannot be told yet")
-    n = tallies["lessons"]
+    n = tallies["updates"]
     return {
         "name": given["name"],
         "kind": given["kind"],
         "kind_words": json.dumps(given["kind"]),
         "behind": given["behind"],
-        "lessons": int(n),
+        "updates": int(n),
         "value": tallies["value"] / n if n else None,
         "live": tallies["reward"] / n if n else None,
         "average_weight": tallies["weight"] / n if n else None,
-        "compared": bets.lessons,
+        "compared": bets.updates,
         "difference": band._asdict(),
         "words": f"{signed(band.value)} ({interval(band, True)})" if band.low is not None else signed(band.value),
         "verdict": said,
@@ -75,12 +75,12 @@ def difference(bets: CandidateBets, scale: tuple[float, float] | None, error: fl
     >>> round(band.value, 3), round(band.low, 1), round(band.high, 1)
     (3.0, 2.7, 3.3)
     """
-    if not bets.lessons:
+    if not bets.updates:
         return NOTHING
-    value = (bets.value - bets.reward) / bets.lessons
+    value = (bets.value - bets.reward) / bets.updates
     if scale is None:
         return Band(value, None, None)
-    low, high = differences(bets.logarithms()[None], np.array([float(bets.lessons)]), error)
+    low, high = differences(bets.logarithms()[None], np.array([float(bets.updates)]), error)
     width = scale[1] - scale[0]
     return Band(width * value, float(width * low[0]), float(width * high[0]))
 
@@ -90,7 +90,12 @@ def what_if(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) 
     for each in extra["evaluations"]:
         if each.get("result"):
             each["result"]["table"] = each["result"]["table"].split("\nWarning:")[0]  # they follow one by one
-    return {"evaluations": extra["evaluations"], "arms": page.offered, "kinds": offered(exact=False), "lessons": page.lessons}
+    return {
+        "evaluations": extra["evaluations"],
+        "arms": page.active_arms,
+        "kinds": available_kinds(exact=False),
+        "updates": page.updates,
+    }
 
 
 def asked(form: dict[str, str], arms: list[str]) -> View:
@@ -132,7 +137,7 @@ def settings(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View)
         "kind_words": json.dumps(page.kind),
         "arms": page.arms,
         "removed": page.removed,
-        "offered": page.offered,
+        "available": page.active_arms,
         "archived": page.archived,
         "keys": extra["keys"],
         "limits": extra["limits"],

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...types import Floats
 from .bands import ERROR, intervals
-from .numbers import LessonTally
+from .numbers import UpdateTally
 
 Line = list[float | None]
 
@@ -20,29 +20,29 @@ class AverageCurve(NamedTuple):
     high: Line
 
 
-def times(tally: LessonTally) -> list[int]:
-    """The end of each bucket, in microseconds since 1970; of the last one, when its last lesson was learned."""
+def times(tally: UpdateTally) -> list[int]:
+    """The end of each bucket, in microseconds since 1970; of the last one, when its last update was learned."""
     ends = [(each.place + 1) * tally.width for each in tally.buckets]
     if ends and tally.recent:
         ends[-1] = min(ends[-1], tally.recent[-1][0])
     return ends
 
 
-def policy_curve(tally: LessonTally, name: str) -> AverageCurve:
+def policy_curve(tally: UpdateTally, name: str) -> AverageCurve:
     """What the policy earned a decision, up to each time."""
     rows = np.array([each.totals[0] for each in tally.buckets], dtype=np.float64)
     value = np.array([each.totals[1] for each in tally.buckets])
     return _curve(tally, name, value, rows, _sums(tally, 0), ERROR)
 
 
-def uniform_curve(tally: LessonTally, name: str) -> AverageCurve:
+def uniform_curve(tally: UpdateTally, name: str) -> AverageCurve:
     """What uniform play would have earned."""
     rows = np.array([each.totals[0] for each in tally.buckets], dtype=np.float64)
     value = np.array([each.totals[2] for each in tally.buckets])
     return _curve(tally, name, value, rows, _sums(tally, 1), ERROR)
 
 
-def arm_curve(tally: LessonTally, name: str, place: int, error: float) -> AverageCurve:
+def arm_curve(tally: UpdateTally, name: str, place: int, error: float) -> AverageCurve:
     """What one arm would have earned, always played; `error`: how often its band may ever be wrong."""
 
     def at(values: Floats) -> float:
@@ -57,11 +57,11 @@ def arm_curve(tally: LessonTally, name: str, place: int, error: float) -> Averag
     return _curve(tally, name, value, rows, sums, error)
 
 
-def _sums(tally: LessonTally, which: int) -> Floats | None:
+def _sums(tally: UpdateTally, which: int) -> Floats | None:
     return np.array([each.sums[which] for each in tally.buckets]) if tally.buckets else None
 
 
-def _curve(tally: LessonTally, name: str, value: Floats, rows: Floats, sums: Floats | None, error: float) -> AverageCurve:
+def _curve(tally: UpdateTally, name: str, value: Floats, rows: Floats, sums: Floats | None, error: float) -> AverageCurve:
     some = rows > 0
     mean = np.where(some, value / np.maximum(rows, 1.0), np.nan)
     if sums is None or tally.scale is None or not len(rows):
@@ -71,13 +71,13 @@ def _curve(tally: LessonTally, name: str, value: Floats, rows: Floats, sums: Flo
     return AverageCurve(name, *(_plain(tally.unscaled(np.where(some, each, np.nan))) for each in (mean, low, high)))
 
 
-def means(tally: LessonTally) -> Line:
+def means(tally: UpdateTally) -> Line:
     """The average reward within each bucket."""
     return _plain(tally.unscaled(np.array([each.reward / each.rows for each in tally.buckets])))
 
 
-def shares(tally: LessonTally) -> list[list[float]]:
-    """Of each bucket, the share of its lessons that each arm was played in."""
+def shares(tally: UpdateTally) -> list[list[float]]:
+    """Of each bucket, the share of its updates that each arm was played in."""
     found = []
     for each in tally.buckets:
         played = np.zeros(tally.arms.count)
@@ -86,7 +86,7 @@ def shares(tally: LessonTally) -> list[list[float]]:
     return found
 
 
-def places(tally: LessonTally) -> list[int]:
+def places(tally: UpdateTally) -> list[int]:
     """Where each bucket lies, the first at 0: there may be gaps."""
     return [each.place - tally.buckets[0].place for each in tally.buckets]
 

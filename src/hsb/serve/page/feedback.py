@@ -55,7 +55,7 @@ def feedback(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View)
         "expired": closed.get("expired", 0),
         "void": closed.get("void", 0),
         "closed_more": sum(closed.values()) == MANY,
-        "lessons": tally.rows,
+        "updates": tally.rows,
         "behind": behind,
         "total": len(page.arms),
     }
@@ -149,9 +149,9 @@ def _delay(name: str, place: int, some: list[float], everything: list[float]) ->
 def problems(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """What was refused, and what could not be learned."""
     return {
-        "troubles": extra["troubles"],
+        "rejections": extra["rejections"],
         "elsewhere": extra["elsewhere"],
-        "passed_over": page.passed_over,
+        "not_learned": page.not_learned,
         "counts": page.counts,
     }
 

@@ -26,12 +26,12 @@ class Gathering:
         elif section == "guarantee":
             found |= _proved(served)
         elif section == "problems":
-            elsewhere = self.service.troubles.of(None) if key is None or key.covers(None) else []
-            found |= {"troubles": self.service.troubles.of(served.name), "elsewhere": elsewhere}
+            elsewhere = self.service.rejections.of(None) if key is None or key.covers(None) else []
+            found |= {"rejections": self.service.rejections.of(served.name), "elsewhere": elsewhere}
         elif section == "audit":
-            may = key is None or "admin" in key.scopes  # as /v1/deeds
-            deeds = await self.service.deeds_of(served.name) if may else None
-            found |= {"digest": served.live.policy.digest(), "deeds": deeds}
+            may = key is None or "admin" in key.scopes  # as /v1/audit entries
+            audit_entries = await self.service.audit_entries_of(served.name) if may else None
+            found |= {"digest": served.live.policy.digest(), "audit_entries": audit_entries}
         elif section == "what-if":
             found["evaluations"] = await self.service.evaluations_of(served.name)
         elif section == "settings":
@@ -64,7 +64,7 @@ def _proved(served: Served) -> View:
         made = policy.certificate()
         found |= {"certificate": str(made), "total": _finite(made.total), "average": _finite(made.average)}
     try:
-        found["bound"] = _finite(float(policy.regret_bound(max(served.lessons, 1))))
+        found["bound"] = _finite(float(policy.regret_bound(max(served.updates, 1))))
     except (InputError, TypeError):
         found["bound"] = None
     found["units"] = policy.loss_scale.units

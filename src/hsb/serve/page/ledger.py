@@ -10,13 +10,13 @@ from ...e_values import FeedbackEvidence
 from ..core.rows import DecisionEnd, RowKind
 from ..core.sampling import places_of
 from ..store import JournalReader
-from .numbers import Floors, LessonTally, lessons_of
+from .numbers import Floors, UpdateTally, updates_of
 
 if TYPE_CHECKING:
     from .sheets import Sheet
 
 PART = 5000  # rows that are read at once
-MOST_DEEDS = 200
+MOST_AUDIT_ENTRIES = 200
 NO_SAY = ("void", "forgotten")  # closed, but not for want of feedback
 
 
@@ -24,12 +24,12 @@ class Torn(Exception):
     """Taking in a part failed midway: what holds it is of no more use."""
 
 
-class LessonLedger:
-    """A policy's tally, up to the row `at` of its stream; and the last rows that are no lessons."""
+class UpdateLedger:
+    """A policy's tally, up to the row `at` of its stream; and the last rows that are no updates."""
 
     def __init__(self, scale: tuple[float, float] | None) -> None:
-        self.tally, self.floors, self.at = LessonTally(scale), Floors(), 0
-        self.deeds: list[int] = []
+        self.tally, self.floors, self.at = UpdateTally(scale), Floors(), 0
+        self.audit_entries: list[int] = []
 
     def read(self, reader: JournalReader, page: Sheet) -> int:
         """Take in the next part; how many rows that were."""
@@ -37,10 +37,12 @@ class LessonLedger:
         if not part:
             return 0
         try:
-            self.tally.add(lessons_of(part, len(page.arms), self.floors))
+            self.tally.add(updates_of(part, len(page.arms), self.floors))
         except BaseException as error:
             raise Torn from error
-        self.deeds = [*self.deeds, *(row.seq for row, _ in part if row.kind != RowKind.LESSON)][-MOST_DEEDS:]
+        self.audit_entries = [*self.audit_entries, *(row.seq for row, _ in part if row.kind != RowKind.UPDATE)][
+            -MOST_AUDIT_ENTRIES:
+        ]
         self.at = part[-1][0].seq
         return len(part)
 
@@ -72,8 +74,8 @@ class FeedbackLedger:
 def _count(evidence: FeedbackEvidence, rows: list[DecisionEnd]) -> None:
     if not rows:
         return
-    offered = np.zeros((len(rows), len(evidence.decisions)), dtype=bool)
+    available = np.zeros((len(rows), len(evidence.decisions)), dtype=bool)
     for k, row in enumerate(rows):
-        offered[k, places_of(row.available)] = True
+        available[k, places_of(row.available)] = True
     arm, p = np.array([row.arm for row in rows]), np.array([row.propensity for row in rows])
-    evidence.add(arm, p, np.array([row.how == "learned" for row in rows]), offered)
+    evidence.add(arm, p, np.array([row.how == "learned" for row in rows]), available)

@@ -18,14 +18,14 @@ from ... import e_values
 from ...evaluate.off_policy import betting
 from ..store.queries import Queries
 from . import bands, ledger, numbers
-from .ledger import FeedbackLedger, LessonLedger
+from .ledger import FeedbackLedger, UpdateLedger
 
 KINDS: dict[str, type] = {
     each.__name__: each
     for each in (
-        LessonLedger,
+        UpdateLedger,
         FeedbackLedger,
-        numbers.LessonTally,
+        numbers.UpdateTally,
         numbers.ArmSums,
         numbers.ChosenSums,
         numbers.Bucket,
@@ -34,7 +34,7 @@ KINDS: dict[str, type] = {
     )
 }
 SEAL = 16  # bytes of the digest that a file begins with
-Ledgers = tuple[LessonLedger, FeedbackLedger]
+Ledgers = tuple[UpdateLedger, FeedbackLedger]
 
 
 def folder_of(journal: Path) -> Path:
@@ -51,9 +51,9 @@ def made_by() -> str:
     return found.hexdigest()
 
 
-def marks(reader: Queries, policy: int, lessons: LessonLedger, feedback: FeedbackLedger) -> list[Any]:
+def marks(reader: Queries, policy: int, updates: UpdateLedger, feedback: FeedbackLedger) -> list[Any]:
     """What the journal has where the ledgers end: another journal, or an older copy of it that went on otherwise, has something else."""
-    stream = reader.rows("SELECT kind, decision, reward, at FROM stream WHERE policy = ? AND seq = ?", policy, lessons.at)
+    stream = reader.rows("SELECT kind, decision, reward, at FROM stream WHERE policy = ? AND seq = ?", policy, updates.at)
     last = reader.rows("SELECT id FROM decision WHERE rowid <= ? ORDER BY rowid DESC LIMIT 1", feedback.at)
     return [[list(row) for row in stream], [list(row) for row in last]]
 
@@ -82,13 +82,13 @@ def read(path: Path, reader: Queries, policy: int) -> Ledgers | None:
         about = json.loads(body[8 : 8 + size])
         if about["by"] != made_by():
             return None
-        lessons, feedback = (_made(each, memoryview(body)[8 + size :]) for each in about["ledgers"])
+        updates, feedback = (_made(each, memoryview(body)[8 + size :]) for each in about["ledgers"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
     waits = "SELECT 1 FROM pending p JOIN decision d ON d.id = p.decision WHERE p.policy = ? AND d.rowid <= ? LIMIT 1"
-    if about["marks"] != marks(reader, policy, lessons, feedback) or reader.rows(waits, policy, feedback.at):
+    if about["marks"] != marks(reader, policy, updates, feedback) or reader.rows(waits, policy, feedback.at):
         return None
-    return lessons, feedback
+    return updates, feedback
 
 
 def _plain(value: Any, arrays: list[bytes]) -> Any:

@@ -1,7 +1,7 @@
 """What the page shows, as numbers: pure functions of the journal's rows, and sums that take in rows a part at a time.
 
-A `LessonTally` has sums over a policy's lessons, in the order of its stream. Every estimate of what another rule would have earned weighs
-lessons by 1 / propensity: it is fair whatever the policy learned meanwhile. Intervals: `bands`.
+A `UpdateTally` has sums over a policy's updates, in the order of its stream. Every estimate of what another rule would have earned weighs
+updates by 1 / propensity: it is fair whatever the policy learned meanwhile. Intervals: `bands`.
 """
 
 import json
@@ -16,11 +16,11 @@ from ...evaluate.off_policy.betting import STAKES
 from ...types import Floats
 from ..core.rows import DecisionRow, RowKind, StreamRow
 from ..core.sampling import places_of
-from .bands import ERROR, controlled, differences, evidence, honesty, intervals, wagers
+from .bands import ERROR, bets, controlled, differences, evidence, honesty, intervals
 
 MOST_BUCKETS = 96
 FEW_ARMS = 20  # so many arms have a band at every point of time
-RECENT = 2000  # lessons that are kept for rates
+RECENT = 2000  # updates that are kept for rates
 CLOSE = 1e-9  # by how much a weight may miss 1 where arms are drawn uniformly
 TINY = 1e-300  # instead of 0, where there is no floor
 FINEST = 1_000_000  # microseconds of a bucket at first
@@ -41,18 +41,18 @@ class Band(NamedTuple):
 NOTHING = Band(None, None, None)
 
 
-class Lessons(NamedTuple):
-    """Lessons as columns."""
+class Updates(NamedTuple):
+    """Updates as columns."""
 
     at: Any  # learned
     decided: Any
     arm: Any
     p: Any
     reward: Any
-    offered: Any  # (n, arms)
+    available: Any  # (n, arms)
     u: Any
     defaulted: Any
-    least: Any  # the smallest probability that any arm offered could have had; 0 without a floor
+    least: Any  # the smallest probability that any arm available could have had; 0 without a floor
     ramp: Any  # the share of decisions that the policy had, in place of the baseline
     own: Any  # the policy's own probability of the arm, floor included, over the logged one; 0 in the shadow, where nobody knows it
 
@@ -79,31 +79,31 @@ class Floors:
         return self.floors[bisect_right(self.since, version) - 1]
 
 
-def lessons_of(entries: Iterable[tuple[StreamRow, DecisionRow | None]], arms: int, floors: Floors) -> Lessons:
-    """The lessons among rows of a stream."""
+def updates_of(entries: Iterable[tuple[StreamRow, DecisionRow | None]], arms: int, floors: Floors) -> Updates:
+    """The updates among rows of a stream."""
     rows = []
     for row, made in entries:
         floors.take(row)
         if made is not None and row.reward is not None:
             rows.append((row, made))
-    offered = np.zeros((len(rows), arms), dtype=bool)
+    available = np.zeros((len(rows), arms), dtype=bool)
     known: dict[bytes, list[int]] = {}
     for k, (_, made) in enumerate(rows):
         places = known.get(made.available)
         if places is None:
             places = known[made.available] = places_of(made.available)
-        offered[k, places] = True
+        available[k, places] = True
     column = [[row.at for row, _ in rows], [made.at for _, made in rows], [made.arm for _, made in rows]]
     at, decided, arm = (np.asarray(each, dtype=np.int64) for each in column)
     real = [[made.propensity for _, made in rows], [row.reward for row, _ in rows]]
     p, reward = (np.asarray(each, dtype=np.float64) for each in real)
     u = np.asarray([made.u for _, made in rows], dtype=np.float64)
-    least = np.asarray([made.ramp * floors.at(made.version) for _, made in rows]) / np.maximum(offered.sum(axis=1), 1)
+    least = np.asarray([made.ramp * floors.at(made.version) for _, made in rows]) / np.maximum(available.sum(axis=1), 1)
     defaulted = np.asarray([row.defaulted for row, _ in rows], dtype=bool)
     ramp = np.asarray([made.ramp for _, made in rows], dtype=np.float64)
     based = np.asarray([made.baseline == made.arm for _, made in rows], dtype=bool)
     own = np.maximum(p - (1.0 - ramp) * based, 0.0) / (np.where(ramp > 0.0, ramp, np.inf) * p)
-    return Lessons(at, decided, arm, p, reward, offered, u, defaulted, least, ramp, np.where(ramp == 1.0, 1.0, own))
+    return Updates(at, decided, arm, p, reward, available, u, defaulted, least, ramp, np.where(ramp == 1.0, 1.0, own))
 
 
 class Bucket:
@@ -114,7 +114,7 @@ class Bucket:
     def __init__(self, place: int, arms: int) -> None:
         self.place, self.rows, self.reward = place, 0, 0.0
         self.played = np.zeros(arms)
-        self.totals: Any = None  # rows, reward, uniform; then by arm: offered, weighted rewards
+        self.totals: Any = None  # rows, reward, uniform; then by arm: available, weighted rewards
         self.sums: Any = None  # bets of the policy and of uniform play
         self.arms: Any = None  # bets of each arm
 
@@ -125,8 +125,8 @@ class Bucket:
         self.totals, self.sums, self.arms = later.totals, later.sums, later.arms
 
 
-class LessonTally:
-    """Sums over a policy's lessons. `scale` is the range of rewards; None where it is found on the way: there are no bands then."""
+class UpdateTally:
+    """Sums over a policy's updates. `scale` is the range of rewards; None where it is found on the way: there are no bands then."""
 
     def __init__(self, scale: tuple[float, float] | None) -> None:
         self.scale, self.rows, self.reward, self.defaulted = scale, 0, 0.0, 0
@@ -134,7 +134,7 @@ class LessonTally:
         self.uniform = np.zeros((2, len(STAKES)))
         self.gain = np.zeros((2, len(STAKES)))  # policy less uniform
         self.chosen = ChosenSums()
-        self.shared = self.uneven = 0  # lessons of which the baseline had a part; that were not drawn uniformly
+        self.shared = self.uneven = 0  # updates of which the baseline had a part; that were not drawn uniformly
         self.weights = np.zeros(3)  # of uniform play: sum of w r, of w, of w squared
         self.arms = ArmSums(0)
         self.even = np.zeros((2, len(STAKES)))  # bets on the draws' u being too large, too small
@@ -142,40 +142,40 @@ class LessonTally:
         self.recent: deque[tuple[int, int, int, float]] = deque(maxlen=RECENT)  # learned, decided, arm, reward
         self.least = 1.0
 
-    def add(self, given: Lessons) -> None:
-        """Take in lessons that follow."""
+    def add(self, given: Updates) -> None:
+        """Take in updates that follow."""
         n = len(given.at)
         if not n:
             return
-        self.arms.widen(given.offered.shape[1])
+        self.arms.widen(given.available.shape[1])
         first = self.buckets[0].place * self.width if self.buckets else int(given.at[0])
         while int(given.at[-1]) // self.width - first // self.width >= MOST_BUCKETS:
             self._coarser()
         stamps = given.at // self.width
         cuts = np.flatnonzero(np.diff(stamps)) + 1
         for part in np.split(np.arange(n), cuts):
-            self._add(Lessons(*(column[part[0] : part[-1] + 1] for column in given)))
+            self._add(Updates(*(column[part[0] : part[-1] + 1] for column in given)))
         rows = zip(given.at[-RECENT:], given.decided[-RECENT:], given.arm[-RECENT:], given.reward[-RECENT:], strict=True)
         self.recent.extend((int(at), int(decided), int(arm), float(reward)) for at, decided, arm, reward in rows)
 
-    def _add(self, given: Lessons) -> None:
+    def _add(self, given: Updates) -> None:
         r = self._scaled(given.reward)
         guess = (self.reward + 0.5 + np.cumsum(r) - r) / (self.rows + 1.0 + np.arange(len(r)))
-        among = given.offered.sum(axis=1)
+        among = given.available.sum(axis=1)
         w, most = 1.0 / (among * given.p), 1.0 / np.maximum(among * given.least, TINY)
         self.rows, self.reward = self.rows + len(r), self.reward + float(r.sum())
         self.defaulted += int(given.defaulted.sum())
         self.least = min(self.least, float(given.p.min()))
         self.weights += (float((w * r).sum()), float(w.sum()), float((w * w).sum()))
         if self.scale is not None:
-            self.own += [wagers(r).sum(axis=0), wagers(1.0 - r).sum(axis=0)]
+            self.own += [bets(r).sum(axis=0), bets(1.0 - r).sum(axis=0)]
             for end, (term, about) in enumerate(((r, guess), (1.0 - r, 1.0 - guess))):
                 self.uniform[end] += controlled(w * term, w, about, most).sum(axis=0)
                 self.gain[end] += controlled(term + w * (1.0 - term), w, 1.0 - about, most).sum(axis=0)
         self.shared += int((given.ramp < 1.0).sum())
         self.uneven += int((np.abs(w - 1.0) > CLOSE).sum())
         self.chosen.add(given, r, guess if self.scale is not None else None)
-        self.even += [wagers(given.u).sum(axis=0), wagers(1.0 - given.u).sum(axis=0)]
+        self.even += [bets(given.u).sum(axis=0), bets(1.0 - given.u).sum(axis=0)]
         self.arms.add(given, r, guess if self.scale is not None else None)
         self._bucket(given, r)
 
@@ -185,14 +185,14 @@ class LessonTally:
         low, high = self.scale
         return np.asarray((np.clip(reward, low, high) - low) / (high - low))
 
-    def _bucket(self, given: Lessons, r: Floats) -> None:
+    def _bucket(self, given: Updates, r: Floats) -> None:
         place = int(given.at[0]) // self.width
         if not self.buckets or self.buckets[-1].place < place:
             self.buckets.append(Bucket(place, self.arms.count))
         last = self.buckets[-1]
         last.rows, last.reward = last.rows + len(r), last.reward + float(r.sum())
         last.played = _wider(last.played, self.arms.count) + np.bincount(given.arm, minlength=self.arms.count)
-        last.totals = (self.rows, self.reward, self.weights[0], self.arms.offered.copy(), self.arms.weighted.copy())
+        last.totals = (self.rows, self.reward, self.weights[0], self.arms.available.copy(), self.arms.weighted.copy())
         last.sums = np.stack([self.own, self.uniform])
         last.arms = self.arms.bets.copy() if self.arms.count <= FEW_ARMS else None
         while self.buckets[-1].place - self.buckets[0].place >= MOST_BUCKETS:
@@ -221,18 +221,18 @@ class LessonTally:
         return self._band(self.reward / self.rows if self.rows else None, self.own, self.rows)
 
     def estimated(self) -> Band:
-        """What the policy would have earned by itself in the lessons of which it had a part; nothing where there are none."""
+        """What the policy would have earned by itself in the updates of which it had a part; nothing where there are none."""
         chosen = self.chosen
         return self._band(chosen.weighted / chosen.rows if chosen.rows else None, chosen.bets, chosen.rows)
 
     def ahead_of_estimated(self) -> Band:
-        """What was played in these lessons less that."""
+        """What was played in these updates less that."""
         chosen = self.chosen
         value = (chosen.reward - chosen.weighted) / chosen.rows if chosen.rows else None
         return self._difference(value, chosen.gain, chosen.rows)
 
     def even_play(self) -> Band:
-        """What it would have been, had every arm offered been played equally often."""
+        """What it would have been, had every arm available been played equally often."""
         return self._band(self.weights[0] / self.rows if self.rows else None, self.uniform, self.rows)
 
     def _band(self, value: float | None, sums: Floats, rows: int, error: float = ERROR) -> Band:
@@ -258,19 +258,19 @@ class LessonTally:
         return Band(*(float(width * each) for each in (value, low[0], high[0])))
 
     def arm(self, place: int, error: float = ERROR) -> Band:
-        """What an arm would earn if it were always played, where it is offered; `error`: how often the interval may ever be wrong."""
+        """What an arm would earn if it were always played, where it is available; `error`: how often the interval may ever be wrong."""
         arms = self.arms
-        if place >= arms.count or not arms.offered[place]:
+        if place >= arms.count or not arms.available[place]:
             return NOTHING
-        return self._band(arms.weighted[place] / arms.offered[place], arms.bets[place], int(arms.offered[place]), error)
+        return self._band(arms.weighted[place] / arms.available[place], arms.bets[place], int(arms.available[place]), error)
 
     def ahead_of(self, place: int, error: float = ERROR) -> Band:
-        """The policy less an arm that is always played, where it is offered."""
+        """The policy less an arm that is always played, where it is available."""
         arms = self.arms
-        if place >= arms.count or not arms.offered[place]:
+        if place >= arms.count or not arms.available[place]:
             return NOTHING
-        value = (arms.reward_offered[place] - arms.weighted[place]) / arms.offered[place]
-        return self._difference(value, arms.gain[place], int(arms.offered[place]), error)
+        value = (arms.reward_available[place] - arms.weighted[place]) / arms.available[place]
+        return self._difference(value, arms.gain[place], int(arms.available[place]), error)
 
     def raw(self, place: int) -> float | None:
         """The average of rewards that an arm got where it was played: of other contexts than those of other arms."""
@@ -282,7 +282,7 @@ class LessonTally:
     def best(self, places: Iterable[int]) -> int | None:
         """The arm that would have earned most, by the estimates, among those that were played at all."""
         some = [place for place in places if place < self.arms.count and self.arms.played[place]]
-        return max(some, key=lambda place: self.arms.weighted[place] / self.arms.offered[place], default=None)
+        return max(some, key=lambda place: self.arms.weighted[place] / self.arms.available[place], default=None)
 
     def support(self) -> tuple[float, bool]:
         """The average weight of uniform play, which must be about 1; and is it? Where arms are never played it is less."""
@@ -298,27 +298,27 @@ class LessonTally:
             return {"arms": 0.0, "large": 0.0, "small": 0.0}
         rows, half = np.array([float(self.rows)]), np.full(2, 0.5)
         large, small = evidence(self.even, np.repeat(rows, 2), half)
-        among = self.arms.offered > 0
-        each = honesty(self.arms.honest[among], self.arms.offered[among])
+        among = self.arms.available > 0
+        each = honesty(self.arms.honest[among], self.arms.available[among])
         top = float(each.max())
         together = top + float(np.log(np.exp(each - top).mean()))  # an average of e-values is one
         return {"arms": together, "large": float(large), "small": float(small)}
 
     def rate(self, now: int, span: int = 60_000_000) -> float:
-        """Lessons a second, of late."""
+        """Updates a second, of late."""
         return sum(1 for at, *_ in self.recent if at > now - span) / (span / 1e6)
 
 
 class ChosenSums:
-    """Of the lessons of which the policy had a part: how many, their rewards, weighted as the policy would have played by itself; bets on
+    """Of the updates of which the policy had a part: how many, their rewards, weighted as the policy would have played by itself; bets on
     these, and on what was played less them. Weights are 1 over the policy's part at most."""
 
     def __init__(self) -> None:
         self.rows, self.reward, self.weighted = 0, 0.0, 0.0
         self.bets, self.gain = np.zeros((2, len(STAKES))), np.zeros((2, len(STAKES)))
 
-    def add(self, given: Lessons, r: Floats, guess: Floats | None) -> None:
-        """Take in lessons, with their scaled rewards, and what was to be expected of each; None where there are no bands."""
+    def add(self, given: Updates, r: Floats, guess: Floats | None) -> None:
+        """Take in updates, with their scaled rewards, and what was to be expected of each; None where there are no bands."""
         some = given.ramp > 0.0
         w, r, most = given.own[some], r[some], 1.0 / given.ramp[some]
         self.rows, self.reward, self.weighted = (
@@ -334,12 +334,13 @@ class ChosenSums:
 
 
 class ArmSums:
-    """Sums by arm. `bets` on w r and w (1 - r), `gain` on the policy less the arm, `honest` on w; all over lessons in which it was offered."""
+    """Sums by arm. `bets` on w r and w (1 - r), `gain` on the policy less the arm, `honest` on w; all over updates in which it was
+    available."""
 
     def __init__(self, count: int) -> None:
         self.count = count
         stakes = len(STAKES)
-        self.offered, self.played, self.rewards, self.weighted, self.reward_offered = (np.zeros(count) for _ in range(5))
+        self.available, self.played, self.rewards, self.weighted, self.reward_available = (np.zeros(count) for _ in range(5))
         self.bets, self.gain = np.zeros((count, 2, stakes)), np.zeros((count, 2, stakes))
         self.honest = np.zeros((count, stakes))
 
@@ -351,17 +352,17 @@ class ArmSums:
                     setattr(self, name, _wider(value, count))
             self.count = count
 
-    def add(self, given: Lessons, r: Floats, guess: Floats | None) -> None:
-        """Take in lessons, with their scaled rewards, and what was to be expected of each; None where there are no bands."""
+    def add(self, given: Updates, r: Floats, guess: Floats | None) -> None:
+        """Take in updates, with their scaled rewards, and what was to be expected of each; None where there are no bands."""
         w, count = 1.0 / given.p, self.count
         mask = np.zeros((len(r), count))
-        mask[:, : given.offered.shape[1]] = given.offered
-        self.offered += mask.sum(axis=0)
-        self.reward_offered += r @ mask
+        mask[:, : given.available.shape[1]] = given.available
+        self.available += mask.sum(axis=0)
+        self.reward_available += r @ mask
         self.played += np.bincount(given.arm, minlength=count)
         self.rewards += np.bincount(given.arm, r, minlength=count)
         self.weighted += np.bincount(given.arm, w * r, minlength=count)
-        np.add.at(self.honest, given.arm, wagers(w))
+        np.add.at(self.honest, given.arm, bets(w))
         if guess is None:
             return
         most, none = 1.0 / np.maximum(given.least, TINY), np.zeros(len(r))  # an arm that was not played has weight 0

@@ -8,7 +8,7 @@ from ..store import JournalReader
 from . import curves
 from .bands import arm_error
 from .feedback import missing_alarm
-from .numbers import Band, LessonTally
+from .numbers import Band, UpdateTally
 from .sheets import Sheet, TallyCache
 from .words import counted, interval, named, number, percent, signed, span, stamp, verdict
 
@@ -32,8 +32,8 @@ def _line(reader: JournalReader, cache: TallyCache, page: Sheet) -> View:
         "name": page.name,
         "state": state(page, tally, waiting),
         "alarms": found,
-        "lessons": page.lessons,
-        "arms": len(page.offered),
+        "updates": page.updates,
+        "arms": len(page.active_arms),
         "reward": tally.policy()._asdict(),
         "spark": curves.means(tally)[-40:] if tally.buckets else [],
         "behind": behind,
@@ -46,15 +46,15 @@ def waits(reader: JournalReader, page: Sheet) -> tuple[int, int | None]:
     return len(some), some[0].deadline if some else None
 
 
-def state(page: Sheet, tally: LessonTally, waiting: int) -> str:
+def state(page: Sheet, tally: UpdateTally, waiting: int) -> str:
     """How a policy fares, in a sentence."""
     if page.archived:
         return "archived: it decides no more"
-    if not page.lessons and not waiting:
+    if not page.updates and not waiting:
         return "new: no decisions yet"
     rate = tally.rate(page.now)
     said, unit = (number(rate, 2), "second") if rate >= 0.1 else (number(60 * rate, 2), "minute")
-    often = f"{said} {'lesson' if said == '1' else 'lessons'} a {unit}" if rate else "quiet now"
+    often = f"{said} {'update' if said == '1' else 'updates'} a {unit}" if rate else "quiet now"
     ramp = page.settings["ramp"]
     mode = "learning" if ramp == 1.0 else "in the shadow" if ramp == 0.0 else f"on {percent(ramp)} of traffic"
     wait = f"{waiting:,} or more wait" if waiting == SOME else counted(waiting, "waits", "wait")
@@ -62,7 +62,7 @@ def state(page: Sheet, tally: LessonTally, waiting: int) -> str:
     return f"{mode}, {often}, {more}"
 
 
-def alarms(page: Sheet, tally: LessonTally, evidence: FeedbackEvidence, due: int | None, waiting: int = 0) -> list[str]:
+def alarms(page: Sheet, tally: UpdateTally, evidence: FeedbackEvidence, due: int | None, waiting: int = 0) -> list[str]:
     """What needs somebody; `due` is when the decision that waits longest is closed."""
     found = []
     if page.held:
@@ -81,11 +81,11 @@ def alarms(page: Sheet, tally: LessonTally, evidence: FeedbackEvidence, due: int
         )
     if waiting > FEW and page.settings["feedback"]["default_reward"] is None and len({row[-1] for row in tally.recent}) == 1:
         found.append(
-            f"All lessons have the same reward, and {waiting:,} decisions have none. If no feedback means no success, set a default reward."
+            f"All updates have the same reward, and {waiting:,} decisions have none. If no feedback means no success, set a default reward."
         )
     found += page.warnings
-    if page.passed_over:
-        found.append(f"{counted(page.passed_over, 'row')} could not be learned: see problems.")
+    if page.not_learned:
+        found.append(f"{counted(page.not_learned, 'row')} could not be learned: see problems.")
     last = tally.recent[-1][0] if tally.recent else None
     wait = page.settings["feedback"]["wait"]
     waited = 0.0 if due is None else wait - (due - page.now) / 1e6
@@ -98,7 +98,7 @@ def overview(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View)
     """Does it pay?"""
     tally, behind = cache.tally(reader, page)
     waiting, due = waits(reader, page)
-    times, best = curves.times(tally), tally.best(page.place(arm) for arm in page.offered)
+    times, best = curves.times(tally), tally.best(page.place(arm) for arm in page.active_arms)
     sound, fair = tally.support()
     who = played(page, tally)
     rows, lines = [_row(who, "policy", tally.policy(), None)], []
@@ -116,7 +116,7 @@ def overview(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View)
     return {
         "state": state(page, tally, waiting),
         "alarms": alarms(page, tally, cache.evidence(reader, page), due, waiting),
-        "lessons": tally.rows,
+        "updates": tally.rows,
         "defaulted": tally.defaulted,
         "behind": behind,
         "waiting": {"count": waiting, "more": waiting == SOME, "due": due},
@@ -138,7 +138,7 @@ def overview(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View)
 
 
 def _rivals(page: Sheet, best: int | None) -> list[tuple[str, str, int]]:
-    """Baseline and best arm: name, line, place. Each may have been chosen for what the lessons say: its interval is that of one of all arms."""
+    """Baseline and best arm: name, line, place. Each may have been chosen for what the updates say: its interval is that of one of all arms."""
     found = []
     base = None if page.baseline is None else page.place(page.baseline)
     if base is not None:
@@ -149,12 +149,12 @@ def _rivals(page: Sheet, best: int | None) -> list[tuple[str, str, int]]:
     return found
 
 
-def plays_evenly(page: Sheet, tally: LessonTally) -> bool:
+def plays_evenly(page: Sheet, tally: UpdateTally) -> bool:
     """Is it a plain experiment, with a floor of 1 from the beginning?"""
     return page.settings["floor"] == 1.0 and not tally.uneven
 
 
-def played(page: Sheet, tally: LessonTally) -> str:
+def played(page: Sheet, tally: UpdateTally) -> str:
     """What the rewards are those of: the policy's only if no baseline ever had a part."""
     if tally.shared:
         return "what was played"
@@ -192,7 +192,7 @@ def arms(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> 
         "times": curves.times(tally),
         "shares": curves.shares(tally),
         "places": curves.places(tally),
-        "lessons": tally.rows,
+        "updates": tally.rows,
         "exact": page.exact,
         "fair": fair,
         "banded": page.scale is not None,
@@ -202,7 +202,7 @@ def arms(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> 
     }
 
 
-def _arm(tally: LessonTally, page: Sheet, place: int, fair: bool) -> View:
+def _arm(tally: UpdateTally, page: Sheet, place: int, fair: bool) -> View:
     name, seen = page.arms[place], place < tally.arms.count
     band = tally.arm(place, arm_error(place, page.first_arms)) if page.exact else Band(None, None, None)
     played = int(tally.arms.played[place]) if seen else 0
@@ -210,7 +210,7 @@ def _arm(tally: LessonTally, page: Sheet, place: int, fair: bool) -> View:
     return {
         "name": name,
         "place": place,
-        "offered": name not in page.removed,
+        "available": name not in page.removed,
         "baseline": name == page.baseline,
         "played": played,
         "share": played / tally.rows if tally.rows else None,

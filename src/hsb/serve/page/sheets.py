@@ -14,8 +14,8 @@ from ..core.learner import TALLIES
 from ..core.rows import StreamRow
 from ..store import JournalReader
 from . import ledger_file
-from .ledger import FeedbackLedger, LessonLedger, Torn
-from .numbers import LessonTally
+from .ledger import FeedbackLedger, Torn, UpdateLedger
+from .numbers import UpdateTally
 
 
 class Sheet(NamedTuple):
@@ -24,18 +24,18 @@ class Sheet(NamedTuple):
     id: int
     name: str
     version: int
-    lessons: int
+    updates: int
     arms: list[str]
     first_arms: int
     """How many of them there were from the beginning."""
-    offered: list[str]
+    active_arms: list[str]
     removed: list[str]
     settings: dict[str, Any]
     kind: dict[str, Any]
     scale: tuple[float, float] | None
     exact: bool
     archived: bool
-    passed_over: int
+    not_learned: int
     candidates: list[dict[str, Any]]
     held: bool
     notes: list[str]
@@ -62,17 +62,17 @@ def sheet(core: Core, served: Served, now: int) -> Sheet:
         served.id,
         served.name,
         served.version,
-        served.lessons,
+        served.updates,
         list(served.arms),
         len(served.first_arms),
-        list(served.offered),
+        list(served.active_arms),
         sorted(served.removed),
         served.settings.plain(),
         dict(served.live.kind),
         None if scale.auto else scale.rewards,
         served.live.exact,
         served.archived,
-        served.passed_over + served.live.passed_over,
+        served.not_learned + served.live.not_learned,
         [_candidate(name, each, served.version) for name, each in served.candidates.items()],
         core.clock.held,
         list(served.notes),
@@ -89,7 +89,7 @@ def _candidate(name: str, learner: Any, version: int) -> dict[str, Any]:
         "at": learner.at,
         "behind": version - learner.at,
         "exact": learner.exact,
-        "passed_over": learner.passed_over,
+        "not_learned": learner.not_learned,
         "tallies": dict(zip(TALLIES, learner.tallies, strict=True)),
         "bets": CandidateBets.of(learner.bets.plain()),  # a copy
     }
@@ -103,7 +103,7 @@ class TallyCache:
 
     def __init__(self, seconds: float = math.inf, folder: Path | None = None) -> None:
         self.seconds, self.folder = seconds, folder
-        self.lessons: dict[int, LessonLedger] = {}
+        self.updates: dict[int, UpdateLedger] = {}
         self.feedback: dict[int, FeedbackLedger] = {}
         self.pages: dict[int, Sheet] = {}  # as they were when somebody looked last
         self.unkept: dict[int, int] = {}  # rows read that are in no file
@@ -114,12 +114,12 @@ class TallyCache:
         self.pages |= {page.id: page for page in pages}
         self.until, self.begun = time.monotonic() + self.seconds, False
 
-    def tally(self, reader: JournalReader, page: Sheet) -> tuple[LessonTally, int]:
+    def tally(self, reader: JournalReader, page: Sheet) -> tuple[UpdateTally, int]:
         """A policy's tally, and how many rows of its stream are not in it yet."""
-        while self._lessons(reader, page).at < page.version and self._may_read():
-            if not self._read(self.lessons, reader, page):
+        while self._updates(reader, page).at < page.version and self._may_read():
+            if not self._read(self.updates, reader, page):
                 break
-        found = self._lessons(reader, page)
+        found = self._updates(reader, page)
         return found.tally, max(0, page.version - found.at)
 
     def evidence(self, reader: JournalReader, page: Sheet) -> FeedbackEvidence:
@@ -131,15 +131,15 @@ class TallyCache:
         found.widen(len(page.arms))
         return found
 
-    def deeds(self, reader: JournalReader, page: Sheet) -> list[StreamRow]:
-        """The last rows of the policy's stream that are no lessons, as far as it was read."""
-        found = (reader.stream(page.id, seq - 1, 1) for seq in self._lessons(reader, page).deeds)
+    def audit_entries(self, reader: JournalReader, page: Sheet) -> list[StreamRow]:
+        """The last rows of the policy's stream that are no updates, as far as it was read."""
+        found = (reader.stream(page.id, seq - 1, 1) for seq in self._updates(reader, page).audit_entries)
         return [rows[0][0]._replace(body=None) for rows in found if rows]
 
     def advance(self, reader: JournalReader) -> bool:
         """Read one more part of a policy that is behind; False where there is none."""
         for page in self.pages.values():
-            if self._lessons(reader, page).at < page.version and self._read(self.lessons, reader, page):
+            if self._updates(reader, page).at < page.version and self._read(self.updates, reader, page):
                 return True
             self._feedback(reader, page)
             if self._read(self.feedback, reader, page):
@@ -150,15 +150,15 @@ class TallyCache:
         """Write those to their files of which at least so many rows are in none."""
         self.forget(reader)
         for id, rows in list(self.unkept.items()):
-            if self.folder is not None and rows >= least and id in self.lessons and id in self.feedback:
+            if self.folder is not None and rows >= least and id in self.updates and id in self.feedback:
                 with suppress(OSError):  # they can be made again
-                    ledger_file.write(self.folder / f"{id}.tally", reader, id, (self.lessons[id], self.feedback[id]))
+                    ledger_file.write(self.folder / f"{id}.tally", reader, id, (self.updates[id], self.feedback[id]))
                 self.unkept[id] = 0
 
     def forget(self, reader: JournalReader) -> None:
         """Let go of policies that were erased."""
         there = {row.id for row in reader.policies()}
-        for held in (self.lessons, self.feedback, self.pages, self.unkept):
+        for held in (self.updates, self.feedback, self.pages, self.unkept):
             for id in held.keys() - there:
                 del held[id]
         for path in () if self.folder is None else self.folder.glob("*.tally"):
@@ -169,11 +169,11 @@ class TallyCache:
         first, self.begun = not self.begun, True
         return first or time.monotonic() < self.until
 
-    def _lessons(self, reader: Any, page: Sheet) -> LessonLedger:
+    def _updates(self, reader: Any, page: Sheet) -> UpdateLedger:
         self._open(reader, page)
-        found = self.lessons.get(page.id)
+        found = self.updates.get(page.id)
         if found is None or found.tally.scale != page.scale:
-            found = self.lessons[page.id] = LessonLedger(page.scale)
+            found = self.updates[page.id] = UpdateLedger(page.scale)
         return found
 
     def _feedback(self, reader: Any, page: Sheet) -> FeedbackLedger:
@@ -187,7 +187,7 @@ class TallyCache:
         self.unkept[page.id] = 0
         found = ledger_file.read(self.folder / f"{page.id}.tally", reader, page.id)
         if found is not None and found[0].at <= page.version:
-            self.lessons[page.id], self.feedback[page.id] = found
+            self.updates[page.id], self.feedback[page.id] = found
 
     def _read(self, held: Any, reader: JournalReader, page: Sheet) -> int:
         try:

@@ -13,7 +13,7 @@ from .sheets import Sheet, TallyCache
 from .words import counted, number, stamp
 
 View = dict[str, Any]
-DEEDS = {
+AUDIT_ENTRIES = {
     RowKind.CREATE: "made",
     RowKind.ARM: "arm",
     RowKind.SETTINGS: "settings",
@@ -39,12 +39,12 @@ def audit(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) ->
                 "Was some arm played more often than its logged probability says, over all decisions whose wait is over?",
                 evidence.log_honesty(),
             ),
-            _doubt("The same over lessons alone, where missing feedback shows, too", doubt["arms"], sure),
+            _doubt("The same over updates alone, where missing feedback shows, too", doubt["arms"], sure),
             {"question": "Does it depend on the arm whether feedback comes?", **lacking},
-            _doubt("Are the draws that decide too large, over lessons?", doubt["large"], sure),
+            _doubt("Are the draws that decide too large, over updates?", doubt["large"], sure),
             _doubt("Are they too small?", doubt["small"], sure),
         ],
-        "lessons": tally.rows,
+        "updates": tally.rows,
         "average_weight": tally.support()[0],
         "fair": tally.support()[1],
         "digest": extra["digest"],
@@ -52,8 +52,8 @@ def audit(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) ->
         "notes": page.notes,
         "version": page.version,
         "snapshots": _snapshots(reader, page, extra["digest"]),
-        "actions": actions(cache.deeds(reader, page)),
-        "deeds": extra["deeds"],
+        "actions": actions(cache.audit_entries(reader, page)),
+        "audit_entries": extra["audit_entries"],
         "held": page.held,
         "behind": behind,
     }
@@ -102,17 +102,17 @@ def actions(rows: list[Any]) -> list[View]:
                 "seq": row.seq,
                 "at": row.at,
                 "when": stamp(row.at)["iso"],
-                "what": DEEDS.get(RowKind(row.kind), "?"),
-                "words": deed(row.kind, data),
+                "what": AUDIT_ENTRIES.get(RowKind(row.kind), "?"),
+                "words": audit_entry(row.kind, data),
             }
         )
     return found[::-1][:SHOWN]
 
 
-def deed(kind: int, data: View) -> str:
+def audit_entry(kind: int, data: View) -> str:
     """An admin's row in words.
 
-    >>> deed(RowKind.ARM, {"add": "d"}), deed(RowKind.PROMOTE, {"name": "deeper"})
+    >>> audit_entry(RowKind.ARM, {"add": "d"}), audit_entry(RowKind.PROMOTE, {"name": "deeper"})
     ('added d', 'deeper plays now')
     """
     if kind == RowKind.ARM:
@@ -138,7 +138,7 @@ def brief(policy: View) -> View:
 def guarantee(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
     """Certificate and bound, and what is not proved."""
     lacking = missing_alarm(page, cache.evidence(reader, page))
-    return {**extra, "lessons": page.lessons, "not_proved": ([] if lacking is None else [lacking]) + _not_proved(page, extra)}
+    return {**extra, "updates": page.updates, "not_proved": ([] if lacking is None else [lacking]) + _not_proved(page, extra)}
 
 
 def _not_proved(page: Sheet, extra: View) -> list[str]:
@@ -149,7 +149,7 @@ def _not_proved(page: Sheet, extra: View) -> list[str]:
         found.append("There is no bound on regret for this kind of policy as it is set.")
     if page.settings["ramp"] < 1.0:
         found.append(
-            "While part of the traffic gets the baseline, what is proved is about the policy's lessons, and not about what the baseline costs."
+            "While part of the traffic gets the baseline, what is proved is about the policy's updates, and not about what the baseline costs."
         )
     if page.settings["floor"] > 0.0:
         found.append(
@@ -159,8 +159,8 @@ def _not_proved(page: Sheet, extra: View) -> list[str]:
         found.append("Arms came or went: before an arm was added, it is compared with whatever else there was.")
     if not page.exact:
         found.append("The probabilities of this kind are estimates, so nothing that rests on them is proved.")
-    if page.passed_over:
-        some = counted(page.passed_over, "row could not be learned and is", "rows could not be learned and are")
+    if page.not_learned:
+        some = counted(page.not_learned, "row could not be learned and is", "rows could not be learned and are")
         found.append(f"{some} in no bound.")
     found.append(
         "Decisions that were never answered, and have no default reward, are in no bound. If it depends on the arm or on the reward whether "

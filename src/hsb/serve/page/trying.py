@@ -15,7 +15,7 @@ from .feedback import brief, context_of
 from .sheets import Sheet, TallyCache
 
 View = dict[str, Any]
-LATELY = 400  # lessons whose contexts say what is usual
+LATELY = 400  # updates whose contexts say what is usual
 ACROSS, DOWN = 48, 20  # places of a map
 MOST_LABELS = 16
 LARGEST = 16 << 20  # bytes of a policy that is copied at once; else its last snapshot is shown
@@ -110,7 +110,7 @@ def the_map(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) 
         "point": None,
         "version": None,
     }
-    found |= {"arms": page.arms, "total": len(page.arms), "offered": page.offered, "lessons": page.lessons}
+    found |= {"arms": page.arms, "total": len(page.arms), "available": page.active_arms, "updates": page.updates}
     file = body(reader, page, extra) if entries else None
     if file is None:
         return found
@@ -147,7 +147,7 @@ def _given(text: str, usual: Any) -> tuple[Any, str | None]:
         json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # or it has numbers or letters that no answer can hold
         return found, None
     except (ValueError, RecursionError):
-        return usual, 'This is no JSON, e.g. {"age": 31}; what follows is for the last lesson\'s context.'
+        return usual, 'This is no JSON, e.g. {"age": 31}; what follows is for the last update\'s context.'
 
 
 def _printable(context: Any) -> bool:
@@ -163,12 +163,12 @@ class PolicyTrial:
         place = {arm: k for k, arm in enumerate(policy.arms)}
         self.order = [place.get(arm, -1) for arm in page.arms]  # a file may lack an arm that was removed: it is played never
         settings = page.settings
-        offered = np.array([float(arm in page.offered) for arm in policy.arms])
+        available = np.array([float(arm in page.active_arms) for arm in policy.arms])
         base = None if page.baseline is None or settings["ramp"] == 1.0 else place.get(page.baseline)
-        self.mixed = mixture(offered, floor=settings["floor"], ramp=settings["ramp"], baseline=base)
+        self.mixed = mixture(available, floor=settings["floor"], ramp=settings["ramp"], baseline=base)
 
     def takes(self, context: Any) -> bool:
-        """Does it take such a context? Not, where a lesson could not be learned since others had another form."""
+        """Does it take such a context? Not, where an update could not be learned since others had another form."""
         try:
             self.policy.probabilities(context)
         except InputError:
@@ -189,12 +189,12 @@ class PolicyTrial:
         return np.append(p if self.mixed is None else self.mixed(p), 0.0)[self.order]
 
     def rows(self, context: Any) -> list[View]:
-        """A row for each arm that is offered, the most probable first."""
+        """A row for each arm that is available, the most probable first."""
         own, played = self.own(context), self.played(context)
         rows = [
             {"arm": arm, "place": k, "own": float(own[k]), "played": float(played[k])}
             for k, arm in enumerate(self.page.arms)
-            if arm in self.page.offered
+            if arm in self.page.active_arms
         ]
         return sorted(rows, key=lambda row: -row["played"])
 
@@ -222,7 +222,7 @@ def _mapped(found: View, asked: PolicyTrial, features: list[ContextField], conte
 def nearest(
     context: Any, entries: Sequence[tuple[StreamRow, DecisionRow | None]], page: Sheet, features: list[ContextField]
 ) -> list[View]:
-    """The last lessons whose contexts are most like one: equal labels, near numbers."""
+    """The last updates whose contexts are most like one: equal labels, near numbers."""
     here, spans = _fields(context), {each.name: _width(each) for each in features}
     ranked = []
     for row, made in entries:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from ..core.messages import Now
 from ..core.orders import OrderBatch, Outcome
-from ..core.receipts import Lives
+from ..core.receipts import Processes
 from ..core.recovery import Revival, revive
 from ..core.rows import ClosedRow, DecisionEnd, DecisionRow, Entry, PendingRow, PolicyRow, RewardRow, SnapshotRow, Standing
 
@@ -35,7 +35,7 @@ class JournalReader(Protocol):
         """All of them."""
 
     def stream(self, policy: int, after: int = 0, limit: int | None = None) -> list[Entry]:
-        """Rows of a policy's stream after one, in their order, lessons with their decisions."""
+        """Rows of a policy's stream after one, in their order, updates with their decisions."""
 
     def entries(self, policy: int, after: int = 0) -> Iterator[Entry]:
         """The same to its end, a part at a time."""
@@ -53,7 +53,7 @@ class JournalReader(Protocol):
         """A policy's decisions that wait."""
 
     def closed(self, policy: int) -> Iterator[ClosedRow]:
-        """Those that were closed without a lesson."""
+        """Those that were closed without a update."""
 
     def standings(self, policy: int) -> Iterator[Standing]:
         """What became of each decision of a policy, so far."""
@@ -80,7 +80,7 @@ class JournalReader(Protocol):
 class Store(JournalReader, Protocol):
     """A journal that is written to, by one thread."""
 
-    def begin(self, life: str, at: int) -> Lives:
+    def begin(self, process: str, at: int) -> Processes:
         """Write down that a process begins, and how far those before it had come. Where the disk is full it is not written down."""
 
     def commit(self, batch: OrderBatch) -> list[Outcome]:
@@ -116,11 +116,11 @@ def recover(store: JournalReader, watch: Watch = unwatched) -> Recovered:
 
 
 def start(
-    store: Store, now: Now, note: Callable[[str], object] = bool, *, life: str | None = None, watch: Watch = unwatched
+    store: Store, now: Now, note: Callable[[str], object] = bool, *, process: str | None = None, watch: Watch = unwatched
 ) -> dict[str, object]:
     """What `Core` needs to go on where a journal ends: `Core(**start(store, now))`.
 
-    `note` is told what had to be passed over, `watch` how far it is. `life` is what the process that begins is known by; by default
+    `note` is told what had to be passed over, `watch` how far it is. `process` is what the process that begins is known by; by default
     something random.
     """
     found = recover(store, watch)
@@ -128,5 +128,5 @@ def start(
         for what in each.notes:
             note(f"{name}: {what}")
     policies = [each.served for each in found.values()]
-    last, lives = store.last(), store.begin(uuid.uuid4().hex if life is None else life, now.wall)
-    return {"policies": policies, "now": now, "deadlines": store.deadlines(), "last": last, "lives": lives}
+    last, processes = store.last(), store.begin(uuid.uuid4().hex if process is None else process, now.wall)
+    return {"policies": policies, "now": now, "deadlines": store.deadlines(), "last": last, "processes": processes}

@@ -38,7 +38,7 @@ def forget(store: SqliteStore, decisions: list[str], policies: list[int], cleare
             run("DELETE FROM snapshot WHERE policy = ? AND seq < ?", (policy, row))
         for policy in policies:
             ((name,),) = store.rows("SELECT name FROM policy WHERE id = ?", policy)
-            for table in ("evaluation", "deed"):
+            for table in ("evaluation", "audit_entry"):
                 run(f"DELETE FROM {table} WHERE policy = ?", (name,))
             mine = f"/v1/policies/{name}"
             run("DELETE FROM once WHERE path = ?1 OR substr(path, 1, length(?1) + 1) = ?1 || '/'", (mine,))
@@ -137,7 +137,7 @@ class OldDecisions(NamedTuple):
 
     ids: list[str]
     learned: int
-    """The last row of the stream that is a lesson of theirs; 0 where none is."""
+    """The last row of the stream that is an update of theirs; 0 where none is."""
     waiting: int | None
     """The place of the first one that still waits for feedback, and stays."""
     place: int

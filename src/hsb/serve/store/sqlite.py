@@ -18,7 +18,7 @@ from ...checks import path_of
 from ...errors import FileError
 from ..core.apply import judge, needs
 from ..core.orders import JournalChanges, OrderBatch, Outcome
-from ..core.receipts import Lives
+from ..core.receipts import Processes
 from ..core.rows import ClosedRow, DecisionRow, PendingRow, RewardRow, StreamRow
 from . import Full, Lost, Store
 from .erasing import forget
@@ -153,23 +153,23 @@ class SqliteStore(Queries, Store):
         """Another connection, for a thread that reads."""
         return SqliteReader(self.path)
 
-    def begin(self, life: str, at: int) -> Lives:
+    def begin(self, process: str, at: int) -> Processes:
         heads = {row.id: row.head for row in self.policies()}
 
         def work(store: SqliteStore) -> None:
-            sql = "INSERT INTO start (life, at, heads) VALUES (?, ?, ?)"
-            store.connection.execute(sql, (life, at, json.dumps(heads)))
+            sql = "INSERT INTO start (process, at, heads) VALUES (?, ?, ?)"
+            store.connection.execute(sql, (process, at, json.dumps(heads)))
             store.connection.execute("DELETE FROM start WHERE number <= (SELECT MAX(number) FROM start) - ?", (STARTS,))
 
-        before = [(name, json.loads(text)) for name, text in self.rows("SELECT life, heads FROM start ORDER BY number")]
+        before = [(name, json.loads(text)) for name, text in self.rows("SELECT process, heads FROM start ORDER BY number")]
         left = [*({int(policy): head for policy, head in each.items()} for _, each in before[1:]), heads]
         try:
             self.beside(work)
         except Full:
-            life = ""
+            process = ""
         except Lost as error:
             raise FileError(f"{self.path} cannot be written: {error}.") from None
-        return Lives(life, {name: reached for (name, _), reached in zip(before, left, strict=False)})
+        return Processes(process, {name: reached for (name, _), reached in zip(before, left, strict=False)})
 
     def commit(self, batch: OrderBatch) -> list[Outcome]:
         self.tend()

@@ -45,9 +45,9 @@ def decisions(reader: Queries, policy: int, after: int, limit: int, newest: bool
 
 
 def contexts(reader: Queries, policy: int, first: int, newest: int) -> tuple[list[Any], list[Any]]:
-    """The contexts of the first lessons of a policy, and of its newest decisions; those that were forgotten are left out."""
-    lessons = "SELECT d.context FROM stream s JOIN decision d ON d.id = s.decision WHERE s.policy = ? AND s.kind = 1"
-    head = reader.rows(f"{lessons} ORDER BY s.seq LIMIT ?", policy, first)
+    """The contexts of the first updates of a policy, and of its newest decisions; those that were forgotten are left out."""
+    updates = "SELECT d.context FROM stream s JOIN decision d ON d.id = s.decision WHERE s.policy = ? AND s.kind = 1"
+    head = reader.rows(f"{updates} ORDER BY s.seq LIMIT ?", policy, first)
     last = reader.rows("SELECT context FROM decision WHERE policy = ? ORDER BY rowid DESC LIMIT ?", policy, newest)
     return tuple([json.loads(text) for (text,) in rows if text] for rows in (head, last))  # type: ignore[return-value]
 
@@ -84,7 +84,7 @@ def _first_seq(reader: Queries, policy: int, since: int) -> int:
 
 
 def stats(reader: Queries, policy: int, since: int, until: int, bucket: int) -> tuple[list[Any], list[Any]]:
-    """(bucket, arm, decisions) and (bucket, arm, lessons, defaulted, sum of rewards, of their squares) of a span; all times in microseconds."""
+    """(bucket, arm, decisions) and (bucket, arm, updates, defaulted, sum of rewards, of their squares) of a span; all times in microseconds."""
     made = reader.rows(
         "SELECT (at / ?) * ?, arm, COUNT(*) FROM decision WHERE rowid >= ? AND policy = ? AND at >= ? AND at < ? GROUP BY 1, 2",
         bucket,
@@ -122,9 +122,7 @@ def snapshot_file(reader: Queries, policy: int, seq: int) -> tuple[bytes, str] |
     return None
 
 
-def deeds(reader: Queries, policy: str | None, limit: int, after: int = 0) -> list[Any]:
+def audit_entries(reader: Queries, policy: str | None, limit: int, after: int = 0) -> list[Any]:
     """(when, key, what, policy, detail, number) of what admins did, the newest first, before the one of that number."""
-    sql = (
-        "SELECT at, key, what, policy, detail, id FROM deed WHERE id < ? AND (? IS NULL OR policy = ?) ORDER BY id DESC LIMIT ?"
-    )
+    sql = "SELECT at, key, what, policy, detail, id FROM audit_entry WHERE id < ? AND (? IS NULL OR policy = ?) ORDER BY id DESC LIMIT ?"
     return reader.rows(sql, after or 1 << 62, policy, policy, limit)

@@ -169,11 +169,11 @@ def test_every_tie_is_broken_fairly(classes, bits, seed):
     rng = np.random.default_rng(seed)
     matrix = 2 * rng.integers(0, 2, (classes, bits)) - 1
     word = 2 * rng.integers(0, 2, bits) - 1
-    chances = naive_ecoc.nearest(matrix.tolist(), word.tolist())
+    probabilities = naive_ecoc.nearest(matrix.tolist(), word.tolist())
     us = (np.arange(60) + 0.5) / 60  # each of up to six gets its share of a fine comb
     found = ecoc.HammingDecoder(matrix).decode(np.tile(word, (60, 1)), us)
-    assert {k: int(n) for k, n in enumerate(np.bincount(found)) if n} == {k: int(60 * c) for k, c in chances.items()}
-    assert ecoc.HammingDecoder(matrix, ties="lowest").decode([word])[0] == min(chances)
+    assert {k: int(n) for k, n in enumerate(np.bincount(found)) if n} == {k: int(60 * c) for k, c in probabilities.items()}
+    assert ecoc.HammingDecoder(matrix, ties="lowest").decode([word])[0] == min(probabilities)
 
 
 def test_wrong_bits_are_put_right():

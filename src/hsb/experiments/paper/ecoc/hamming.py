@@ -16,7 +16,7 @@ class HammingDecoder:
     """Decodes a codeword as the class whose own codeword, its row of `matrix`, differs from it in the fewest bits.
 
     Of several that do, `ties="random"` takes each with the same probability and `ties="lowest"` the first. `seed`, an int or a
-    `numpy.random.Generator`, is what chance follows from; None takes fresh random numbers.
+    `numpy.random.Generator`, is what probability follows from; None takes fresh random numbers.
 
     >>> from hsb.experiments.paper.ecoc import one_versus_all
     >>> decoder = HammingDecoder(one_versus_all(3), ties="lowest")

@@ -1,6 +1,6 @@
 """Perceptrons that share their features: one row of weights each, the last one for the intercept.
 
-W has a row of d + 1 weights for each perceptron; `total`, the sum of W after every lesson, has the same shape, or no rows where it is not
+W has a row of d + 1 weights for each perceptron; `total`, the sum of W after every update, has the same shape, or no rows where it is not
 wanted. Where it has rows, it predicts in the place of W: the averaged perceptron. moments[0] holds the features' means, moments[1] the sums of
 their squared distances from them over seen[0] rows. z is scratch for d numbers. Signs are +1 and -1; a score of 0 counts as -1, and as a
 mistake.

@@ -300,10 +300,10 @@ def _line(buf, i, stop, is_r6a, state, out, labels, scratch):
         n, i, wrong = _candidates(buf, i, is_r6a, scratch.keys)
         if wrong > 0:
             return wrong, i
-        offered = False
+        available = False
         for k in range(n):
-            offered = offered or scratch.keys[k] == shown
-        if not offered:
+            available = available or scratch.keys[k] == shown
+        if not available:
             return ABSENT, i
         wrong = _new_pool(state, out, labels, scratch.stamp, scratch.keys, n)
         if wrong > 0:

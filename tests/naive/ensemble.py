@@ -1,4 +1,4 @@
-"""A slow, obvious twin of the panel: ridge regressions by their normal equations, trees of node objects, counts in small arrays."""
+"""A slow, obvious twin of the ensemble: ridge regressions by their normal equations, trees of node objects, counts in small arrays."""
 
 import math
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ class Ridge:
     def width(self, x: Array) -> float:
         return math.sqrt(x @ np.linalg.solve(self.A, x))
 
-    def foretell(self, x: Array, average: float) -> float:
+    def predict(self, x: Array, average: float) -> float:
         """Less 1/2, cut to [0, 1]; the constant, feature 0, is expected to weigh what the average says."""
         expected = np.zeros(len(x))
         expected[0] = (average - 0.5) * self.precision[0]
@@ -89,7 +89,7 @@ class Node:
 class Forest:
     def __init__(self, arms: int, nodes: int, blocks: int) -> None:
         self.arms, self.nodes, self.blocks, self.used = arms, nodes, blocks, 0
-        self.chances = np.zeros(0)  # of the places but the constant
+        self.probabilities = np.zeros(0)  # of the places but the constant
         self.start()
 
     def random(self) -> float:
@@ -100,8 +100,8 @@ class Forest:
         cuts = []
         for _ in range(CUTS):
             u, place = self.random(), 0
-            if len(self.chances):
-                sums = np.cumsum(self.chances)
+            if len(self.probabilities):
+                sums = np.cumsum(self.probabilities)
                 sums[-1] = 1.0
                 place = 1 + int(np.count_nonzero(sums <= u))
             cuts.append(Cut(place, self.arms))
@@ -134,7 +134,7 @@ class Forest:
             means.append((lost + expected) / (lost + kept + 1))
         return means
 
-    def foretell(self, z: Array, arm: int) -> tuple[float, float]:
+    def predict(self, z: Array, arm: int) -> tuple[float, float]:
         mean = width = 0.0
         for tree in self.trees:
             path, reach, spread = self.path(tree, z), 1.0, 0.0
@@ -212,12 +212,12 @@ class Forest:
                     cut.threshold = a[cut.place] * cut.threshold + c[cut.place]
 
 
-class Panel:
+class Ensemble:
     """z has the constant first. `nodes` and `blocks`: the most nodes of the forest, and leaves of it that watch cuts."""
 
     def __init__(self, arms: int, nodes: int, blocks: int, cosines: int = 128) -> None:
-        self.arms, self.cosines, self.changes = arms, cosines, 0
-        self.precision, self.wave_precision = np.array([0.15]), 0.15
+        self.arms, self.count, self.changes = arms, cosines, 0
+        self.precision, self.cosine_precision = np.array([0.15]), 0.15
         self.frequencies = np.zeros((1, cosines))
         self.phases = np.random.Generator(np.random.PCG64(0x485342)).uniform(size=cosines)
         self.forest = Forest(arms, nodes, blocks)
@@ -231,11 +231,11 @@ class Panel:
         return Ridge(self.precision)
 
     def curve(self) -> Ridge:
-        return Ridge(np.array([self.wave_precision, *np.full(self.cosines, 0.5)]))
+        return Ridge(np.array([self.cosine_precision, *np.full(self.count, 0.5)]))
 
     def start(self, forest: bool = True) -> None:
         self.linear = [self.line() for _ in range(self.arms)]
-        self.waves = [self.curve() for _ in range(self.arms)]
+        self.cosines = [self.curve() for _ in range(self.arms)]
         self.memories = np.zeros((self.arms, 2, 2))  # short and long; residuals and plays
         self.rounds, self.lost, self.evidence = 0, 0.0, 1.0
         self.logged = 0  # rounds that the models were fitted to
@@ -249,14 +249,14 @@ class Panel:
         new = np.full(places - first, 0.15 * (features + 1))
         self.precision = np.concatenate([self.precision[:first], new])
         rows = [self.frequencies[:first]]
-        bands = 2.0 ** np.random.Generator(np.random.PCG64(0x57415645)).uniform(size=self.cosines)
+        bands = 2.0 ** np.random.Generator(np.random.PCG64(0x57415645)).uniform(size=self.count)
         for place in range(first, places):
-            normal = np.random.Generator(np.random.PCG64([0x46524551, place])).normal(size=self.cosines)
+            normal = np.random.Generator(np.random.PCG64([0x46524551, place])).normal(size=self.count)
             rows.append((normal * bands / (2 * math.pi * math.sqrt(features)))[None])
         self.frequencies = np.concatenate(rows)
-        self.forest.chances = np.array([1 / groups.count(g) / features for g in groups])
+        self.forest.probabilities = np.array([1 / groups.count(g) / features for g in groups])
         if fresh:
-            self.wave_precision = 0.15 * (features + 1)
+            self.cosine_precision = 0.15 * (features + 1)
             self.weigh_anew()
             self.start()
         else:
@@ -267,7 +267,7 @@ class Panel:
     def add_arm(self) -> None:
         self.arms += 1
         self.linear.append(self.line())
-        self.waves.append(self.curve())
+        self.cosines.append(self.curve())
         self.memories = np.concatenate([self.memories, np.zeros((1, 2, 2))])
         self.forest.add_arm()
 
@@ -276,12 +276,12 @@ class Panel:
         t = self.phases + z[1:] @ self.frequencies[1:]
         t = (t - np.floor(t + 0.5)) ** 2
         cosine = np.polyval([-21.1461384, 58.84210458, -85.28453151, 64.9300702, -19.73904346, 1.0], t)
-        return np.concatenate([[1.0], math.sqrt(2 / self.cosines) * cosine])
+        return np.concatenate([[1.0], math.sqrt(2 / self.count) * cosine])
 
     def inputs(self, z: Array, arm: int) -> tuple[Array, float]:
         average = (self.lost + 1) / (self.rounds + 2)
-        mean, width = self.forest.foretell(z, arm)
-        line, curve = self.linear[arm].foretell(z, average), self.waves[arm].foretell(self.phi(z), average)
+        mean, width = self.forest.predict(z, arm)
+        line, curve = self.linear[arm].predict(z, average), self.cosines[arm].predict(self.phi(z), average)
         return np.array([line, mean - 0.5, curve, 1.0]), width
 
     def index(self, z: Array, arm: int) -> float:
@@ -293,8 +293,8 @@ class Panel:
             linear, local = linear * own / self.rounds, local * own / self.rounds
         return 0.5 + self.stack.w @ x - linear * self.linear[arm].width(z) - local * width
 
-    def indices(self, z: Array, offered: npt.NDArray[np.bool_]) -> Array:
-        return np.array([self.index(z, arm) if offered[arm] else math.inf for arm in range(self.arms)])
+    def indices(self, z: Array, available: npt.NDArray[np.bool_]) -> Array:
+        return np.array([self.index(z, arm) if available[arm] else math.inf for arm in range(self.arms)])
 
     def learn(self, z: Array, arm: int, loss: float) -> bool:
         """Did the world change?"""
@@ -308,7 +308,7 @@ class Panel:
         self.rounds += 1
         self.lost += loss
         self.linear[arm].learn(z, loss - 0.5, turn)
-        self.waves[arm].learn(self.phi(z), loss - 0.5, turn)
+        self.cosines[arm].learn(self.phi(z), loss - 0.5, turn)
         self.forest.learn(z, arm, loss)
         return changed
 

@@ -1,6 +1,6 @@
-"""What an encoder's arrays hold: a row of `I` and a row of `F` for each slot of a raw row, and `head`. No Numba here."""
+"""What an encoder's arrays hold: a row of `I` and a row of `F` for each input of a raw row, and `head`. No Numba here."""
 
-NUMBER, CATEGORY, CYCLE, FLAG, TAG = range(5)  # kinds of slots
+NUMBER, CATEGORY, CYCLE, FLAG, TAG = range(5)  # kinds of inputs
 KIND, PLACE, MISSING, START, LIMIT, EDGES, TREE, COARSE, INTS = range(9)  # columns of I
 # PLACE is that of z, of a cycle's sine; MISSING its place for missing values, -1 as long as there were none; START where a category's
 # places begin in `where`, or the place of a cycle's cosine.
@@ -10,7 +10,7 @@ COUNT, MEAN, M2, SHIFT, SCALE, PERIOD, SETTLED, MIN, MAX, LOW, HIGH, OUTSIDE, SI
 # MIN and MAX are of the values counted; LOW and HIGH are what those were when the edges were set. While there are none, the lower end is above
 # the upper one. OUTSIDE is about the share of the last values beyond LOW and HIGH. SINCE is how many rows came before those that are counted.
 # The edges of the cells follow from EDGE on.
-SLOTS, PLACES, ROWS, UNSEEN, SHARED, TREES, HEAD = range(7)  # of head
+INPUTS, PLACES, ROWS, UNSEEN, SHARED, TREES, HEAD = range(7)  # of head
 SAMPLE = 512  # rows of the reservoir
 CELLS = 31  # of a number, beside 0 for missing
 FLOATS = EDGE + CELLS - 1

@@ -1,27 +1,27 @@
-"""The panel of models, against its naive twin and against what it must be: see `tests/naive/panel.py`."""
+"""The ensemble of models, against its naive twin and against what it must be: see `tests/naive/ensemble.py`."""
 
 import math
 
 import numpy as np
 import pytest
-from naive.panel import Panel, Ridge
+from naive.ensemble import Ensemble, Ridge
 
-from hsb.engine.kernels import panel as kernels
+from hsb.engine.kernels import ensemble as kernels
 from hsb.engine.kernels import ridge
 from hsb.engine.kernels.jit import kernel
 from hsb.engine.kernels.words import advice as advice_words
+from hsb.engine.kernels.words import ensemble as p
 from hsb.engine.kernels.words import one_of as one_of_words
-from hsb.engine.kernels.words import panel as p
-from hsb.engine.state import add_options, make_head, make_panel, rescale, resized_panel, room_for, set_places
-from hsb.engine.state import panel as parts
+from hsb.engine.state import add_options, make_ensemble, make_head, rescale, resized_ensemble, room_for, set_places
+from hsb.engine.state import ensemble as parts
 
-COSINES = 12  # of the panels here: what is slow is their twins' normal equations
+COSINES = 12  # of the ensembles here: what is slow is their twins' normal equations
 NOTHING = np.empty(0, dtype=np.uint8)
 
 
 @kernel
-def advise(F, I, z, offered):
-    kernels.advise(F, I, z, offered)
+def advise(F, I, z, available):
+    kernels.advise(F, I, z, available)
 
 
 @kernel
@@ -41,8 +41,8 @@ def start(F, I):
 
 
 @kernel
-def waves(F, I, z):
-    kernels.waves(F, I, z)
+def cosines(F, I, z):
+    kernels.cosines(F, I, z)
 
 
 @pytest.fixture(autouse=True)
@@ -51,15 +51,15 @@ def _few_cosines(monkeypatch):
 
 
 class Twins:
-    """A panel and its naive twin, which are told the same."""
+    """An ensemble and its naive twin, which are told the same."""
 
     def __init__(self, arms: int, *, nodes: int | None = None, blocks: int | None = None) -> None:
-        self.member = make_panel(16, arms)
+        self.member = make_ensemble(16, arms)
         if nodes is not None:
             self.member.I[p.NODES] = nodes
         if blocks is not None:
             self.member.I[p.BLOCKS] = blocks
-        self.twin = Panel(arms, int(self.member.I[p.NODES]), int(self.member.I[p.BLOCKS]), int(self.member.I[p.WAVES]))
+        self.twin = Ensemble(arms, int(self.member.I[p.NODES]), int(self.member.I[p.BLOCKS]), int(self.member.I[p.COSINES]))
         self.worst = 0.0
 
     @property
@@ -79,7 +79,7 @@ class Twins:
 
     def _resized(self, room: int, arms: int):
         nodes, blocks = self.member.I[[p.NODES, p.BLOCKS]]
-        member = resized_panel(self.member, room, arms)
+        member = resized_ensemble(self.member, room, arms)
         member.I[p.NODES], member.I[p.BLOCKS] = min(nodes, member.I[p.NODES]), min(blocks, member.I[p.BLOCKS])
         self.twin.forest.nodes, self.twin.forest.blocks = int(member.I[p.NODES]), int(member.I[p.BLOCKS])
         return member
@@ -96,22 +96,22 @@ class Twins:
             model.A = S @ (model.A - prior) @ S.T + prior
             model.w = np.linalg.solve(model.A, b)
 
-    def indices(self, z: np.ndarray, offered: np.ndarray) -> np.ndarray:
-        mask = NOTHING if offered.all() else offered.astype(np.uint8)
+    def indices(self, z: np.ndarray, available: np.ndarray) -> np.ndarray:
+        mask = NOTHING if available.all() else available.astype(np.uint8)
         advise(*self.member, z, mask)
         at = int(self.member.I[p.INDEX])
         found = self.member.F[at : at + self.twin.arms].copy()
         assert self.member.I[advice_words.ADVICE] == int(np.argmin(found))
         return found
 
-    def round(self, z: np.ndarray, arm: int, loss: float, offered: np.ndarray | None = None, *, visited: bool = True) -> bool:
+    def round(self, z: np.ndarray, arm: int, loss: float, available: np.ndarray | None = None, *, visited: bool = True) -> bool:
         """Equal before and after; did both see a change?"""
-        offered = np.ones(self.twin.arms, dtype=bool) if offered is None else offered
-        ours, theirs = self.indices(z, offered), self.twin.indices(z, offered)
-        assert np.array_equal(np.isinf(ours), ~offered) and np.array_equal(np.isinf(theirs), ~offered)
-        self.worst = max(self.worst, float(np.abs(ours[offered] - theirs[offered]).max()))
+        available = np.ones(self.twin.arms, dtype=bool) if available is None else available
+        ours, theirs = self.indices(z, available), self.twin.indices(z, available)
+        assert np.array_equal(np.isinf(ours), ~available) and np.array_equal(np.isinf(theirs), ~available)
+        self.worst = max(self.worst, float(np.abs(ours[available] - theirs[available]).max()))
         rounds = self.member.F[self.member.I[p.STACK] + p.ROUNDS]
-        learn(*self.member, z, arm, loss, visited and bool(offered.all()))
+        learn(*self.member, z, arm, loss, visited and bool(available.all()))
         changed = self.twin.learn(z, arm, loss)
         assert changed == (self.member.F[self.member.I[p.STACK] + p.ROUNDS] != rounds + 1 or (changed and rounds == 0))
         return changed
@@ -134,14 +134,14 @@ def play(twins: Twins, rounds: int, rng: np.random.Generator, *, masks: bool = F
     changes = 0
     for _ in range(rounds):
         z, arms = context(rng, twins.places), twins.twin.arms
-        offered = rng.random(arms) < 0.6 if masks and rng.random() < 0.5 else np.ones(arms, dtype=bool)
-        offered[rng.integers(arms)] = True
-        arm = int(rng.choice(np.flatnonzero(offered)))
-        changes += twins.round(z, arm, loss_of(z, arm, rng), offered, visited=rng.random() < 0.8)
+        available = rng.random(arms) < 0.6 if masks and rng.random() < 0.5 else np.ones(arms, dtype=bool)
+        available[rng.integers(arms)] = True
+        arm = int(rng.choice(np.flatnonzero(available)))
+        changes += twins.round(z, arm, loss_of(z, arm, rng), available, visited=rng.random() < 0.8)
     return changes
 
 
-# -- the whole panel -------------------------------------------------------------------------------------------------------
+# -- the whole ensemble -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("arms", "seed"), [(2, 0), (5, 1)])
@@ -252,13 +252,13 @@ def test_advice_changes_nothing_that_is_learned():
 
 def test_the_cosine_is_right_to_a_millionth(monkeypatch):
     monkeypatch.setattr(parts, "MOST_COSINES", 128)
-    member = make_panel(16, 1)
+    member = make_ensemble(16, 1)
     set_places(member, [0, 1, 2])
-    frequencies, phases, *_ = parts.wave_models(member)
+    frequencies, phases, *_ = parts.cosine_models(member)
     rng = np.random.default_rng(6)
     for _ in range(50):
         z = np.array([1.0, *rng.normal(size=3) * 4])
-        waves(*member, z)
+        cosines(*member, z)
         at = int(member.I[p.SCRATCH]) + 8 + int(member.I[p.ROOM])
         right = math.sqrt(2 / 128) * np.cos(2 * math.pi * (phases + z[1:] @ frequencies[1:4]))
         assert member.F[at] == 1.0
@@ -338,7 +338,7 @@ def test_a_rescaled_model_is_one_that_learned_in_the_new_units(missing):
     rng = np.random.default_rng(11)
     a, c = np.array([1.0, 0.4, 1.5, 1.0]), np.array([0.0, -0.7, 0.3, 0.0])
     where = np.array([-1, 3 if missing else -1, -1, -1])
-    old, new = make_panel(16, 2), make_panel(16, 2)
+    old, new = make_ensemble(16, 2), make_ensemble(16, 2)
     for member in (old, new):
         set_places(member, [0, 1, 0])
     for t in range(12):  # so few that x is never well known, and every round counts
@@ -382,7 +382,7 @@ def test_a_scale_that_explodes_leaves_numbers(exact, monkeypatch):
 
 
 def test_without_the_exact_way_predictions_stay(monkeypatch):
-    """The prior moves too then: what each linear model foretells, and how sure it is, is as before at the same point."""
+    """The prior moves too then: what each linear model predicts, and how sure it is, is as before at the same point."""
     rng, twins = np.random.default_rng(14), Twins(2)
     twins.set_places([0, 1, 0])
     for t in range(40):
@@ -410,8 +410,8 @@ def test_a_forest_too_large_for_one_more_arm_grows_anew():
     rng, twins = np.random.default_rng(15), Twins(2)
     twins.set_places([0, 1])
     play(twins, 30, rng)
-    twins.member.I[p.NODES_USED] = make_panel(16, 3).I[p.NODES] + 1
-    wider = resized_panel(twins.member, 16, 3)
+    twins.member.I[p.NODES_USED] = make_ensemble(16, 3).I[p.NODES] + 1
+    wider = resized_ensemble(twins.member, 16, 3)
     assert wider.I[p.NODES_USED] == p.TREES and set(parts.forest_cuts(wider)[:, :, 0].ravel()) == {1.0, 2.0}
     for _ in range(200):
         z = context(rng, 3)
@@ -422,14 +422,14 @@ def test_a_forest_too_large_for_one_more_arm_grows_anew():
 def test_with_fewer_cosines_the_rest_still_count_as_much(monkeypatch):
     """With more than 256 arms there are fewer cosines, each larger: weights and covariances are in the new units."""
     monkeypatch.setattr(parts, "MOST_COSINES", 128)
-    member = make_panel(16, 256)
+    member = make_ensemble(16, 256)
     set_places(member, [0, 1])
     rng = np.random.default_rng(16)
     for _ in range(30):
         learn(*member, context(rng, 3), int(rng.integers(3)), float(rng.random()), False)
-    old = parts.wave_models(member)
-    wider = resized_panel(member, 16, 300)
-    new, k = parts.wave_models(wider), int(wider.I[p.WAVES])
+    old = parts.cosine_models(member)
+    wider = resized_ensemble(member, 16, 300)
+    new, k = parts.cosine_models(wider), int(wider.I[p.COSINES])
     assert k < 128
     ratio = np.array([1.0, *np.full(k, math.sqrt(k / 128))])
     assert np.allclose(new[2][:256], old[2][:, : k + 1] * ratio)

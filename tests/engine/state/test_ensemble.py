@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 import hsb
 from hsb.engine.kernels import header as h
 from hsb.engine.kernels.words import advisor as advisor_words
-from hsb.engine.kernels.words import panel as p
+from hsb.engine.kernels.words import ensemble as p
 from hsb.engine.state import Member
-from hsb.engine.state import panel as parts
+from hsb.engine.state import ensemble as parts
 from hsb.files.policy_file import pack, unpack
 
 ARMS = ["a", "b", "c"]
-PANEL, ADVISOR = h.PANEL, h.ADVISOR
+ENSEMBLE, ADVISOR = h.ENSEMBLE, h.ADVISOR
 
 
 def member_of(policy: Any, kind: int) -> Member:
@@ -32,12 +32,12 @@ def check(policy: Any, contexts: list[Any]) -> None:
     for k, member in enumerate(policy.learner.mixture.state.members):
         floats = arrays[f"{k}.floats"]
         assert not np.isnan(floats).any(), k
-        if member.I[h.KIND] in (h.PANEL, h.HEAD, h.ADVISOR):
+        if member.I[h.KIND] in (h.ENSEMBLE, h.HEAD, h.ADVISOR):
             assert np.isfinite(floats).all(), k
     for context in contexts:
         for available in (None, policy.arms[:1], policy.arms[1:]):
-            chances = policy.probabilities(context, available=available)
-            assert np.isfinite(chances).all() and abs(chances.sum() - 1.0) < 1e-9
+            probabilities = policy.probabilities(context, available=available)
+            assert np.isfinite(probabilities).all() and abs(probabilities.sum() - 1.0) < 1e-9
             decision = policy.decide(context, available=available, u=0.7)
             assert 0.0 < decision.propensity <= 1.0
     assert unpack(pack(policy), {}).digest() == policy.digest()
@@ -204,8 +204,8 @@ def _covariance(member: Member) -> None:
     parts.linear_models(member)[1][:] = np.nan
 
 
-def _wave(member: Member) -> None:
-    parts.wave_models(member)[2][:] = np.nan
+def _cosine(member: Member) -> None:
+    parts.cosine_models(member)[2][:] = np.nan
 
 
 def _stops(member: Member) -> None:
@@ -222,7 +222,7 @@ def _all(member: Member) -> None:
     member.F[:] = np.nan
 
 
-BREAKS = [_stack, _line, _covariance, _wave, _stops, _counts, _all]
+BREAKS = [_stack, _line, _covariance, _cosine, _stops, _counts, _all]
 BROKEN = pytest.raises(hsb.BrokenState, match="no longer a distribution")
 
 
@@ -243,7 +243,7 @@ def test_a_broken_ensemble_says_so(break_it):
     policy, contexts, losses = learned()
     early = policy.decide(contexts[0])
     policy.probabilities(contexts[1])  # else it would learn by the paths through the trees that it has just followed
-    break_it(member_of(policy, PANEL))
+    break_it(member_of(policy, ENSEMBLE))
     rest = [policy.learner.mixture.state.members[k].F.copy() for k in (0, 2)]
     rounds = policy.rounds
     for loss in (0.0, 1.0):
@@ -272,7 +272,7 @@ def test_a_broken_ensemble_says_so(break_it):
 def test_a_broken_ensemble_of_many_arms_says_so(floor):
     """Decisions among more than 16 arms walk, and whole tables may play an arm of the floor."""
     policy, contexts, losses = learned(20, floor)
-    _stack(member_of(policy, PANEL))
+    _stack(member_of(policy, ENSEMBLE))
     for u in (0.0, 0.4, 0.99):
         with BROKEN:
             policy.decide(contexts[0], u=u)
@@ -300,7 +300,7 @@ def test_the_file_of_a_broken_ensemble_is_refused(break_it, tmp_path):
     policy, *_ = learned()
     policy.save(tmp_path / "sound.hsb")
     assert hsb.load(tmp_path / "sound.hsb").digest() == policy.digest()
-    break_it(member_of(policy, PANEL))
+    break_it(member_of(policy, ENSEMBLE))
     policy.save(tmp_path / "broken.hsb")
     with pytest.raises(hsb.FileError, match="no rounds lead to"):
         hsb.load(tmp_path / "broken.hsb")

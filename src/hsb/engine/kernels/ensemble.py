@@ -1,23 +1,24 @@
-"""The panel: several models that foretell each arm's loss, and one that weighs them. Its advice is the arm that promises least.
+"""The ensemble: several models that predict each arm's loss, and one that weighs them. Its advice is the arm that promises least.
 
 The models see z, the places of an encoded context (`features/`), whose first is the constant 1:
 
 - *linear*: ridge regression for each arm, on z;
-- *waves*: ridge regression for each arm, on cosines of random directions of z (Rahimi and Recht 2007), which are smooth curves;
+- *cosines*: ridge regression for each arm, on cosines of random directions of z (Rahimi and Recht 2007), which are smooth curves;
 - *forest* (`forest.py`): trees that grow.
 
-Every model foretells the loss that is seen, so no importance weights are needed: a ridge regression of it on what they foretold, one for
+Every model predicts the loss that is seen, so no importance weights are needed: a ridge regression of it on what they predicted, one for
 all arms together, weighs them, from weights that begin at (PRIOR). An arm never played is expected to lose 1/2; what is weighed, though,
 is a forecast from the average loss of all arms, so that no model looks good for being gloomy. The index of an arm is
 
     weighed forecast - (1 - f) LINEAR_WIDTHS (1 + min(2, t / PATIENCE)) sd of linear - (f + w min(1, t / (2 PATIENCE))) sd of the forest,
 
-f and w being the weights of the forest and of the waves, t the rounds learned: who stays long can afford to look again at what seems bad.
-For the waves' own sd, which would take as long as all the rest, stands the forest's. After a fit to a log (`fit.py`) t counts the rounds since,
+f and w being the weights of the forest and of the cosines, t the rounds learned: who stays long can afford to look again at what seems bad.
+For the cosines' own sd, which would take as long as all the rest, stands the forest's. After a fit to a log (`fit.py`) t counts the rounds
+since,
 and both widths are multiplied by their share of all: who has learned much and played nothing yet plays what is best.
 
-Where an arm has lately lost so much more or less than foretold that it cannot be chance, the world has changed, and all models start anew:
-forecasts corrected by the arm's last 50 or so residuals must have foretold better than those corrected by its last 500, which know of every
+Where an arm has lately lost so much more or less than predicted that it cannot be chance, the world has changed, and all models start anew:
+forecasts corrected by the arm's last 50 or so residuals must have predicted better than those corrected by its last 500, which know of every
 bias that is no news, with evidence beyond rounds^1.5 + 10000 (as in `advisor.py`).
 """
 
@@ -27,12 +28,14 @@ import numpy as np
 
 from . import forest, ridge
 from .advice import put
-from .arms import is_offered
+from .arms import is_available
 from .header import ARMS
 from .jit import inner, kernel
 from .splitmix import STEP, mixed
 from .words.advice import ADVICE
-from .words.panel import (
+from .words.ensemble import (
+    COSINE,
+    COSINES,
     COVARIANCE,
     EVIDENCE,
     INDEX,
@@ -50,12 +53,10 @@ from .words.panel import (
     STACK,
     STRIDE,
     TREES,
-    WAVE,
-    WAVES,
     WEIGHTS,
 )
 
-PRIOR = (0.8, 0.1, 0.1, 0.0)  # weights of linear, forest, waves and a constant before anything is known
+PRIOR = (0.8, 0.1, 0.1, 0.0)  # weights of linear, forest, cosines and a constant before anything is known
 STACK_PRECISION = 5.0
 LINEAR_WIDTHS = 0.1  # standard deviations of optimism, at first
 PATIENCE = 5000.0  # rounds
@@ -68,20 +69,20 @@ LEAST = 0.01  # forecasts are cut to [LEAST, 1 - LEAST] where they are compared
 
 
 @inner
-def visit(F, I, z, offered, reach):
+def visit(F, I, z, available, reach):
     """Reach pass: one node, whose block of arms has the advised ones' shares and 0 for the others."""
-    advise(F, I, z, offered)
+    advise(F, I, z, available)
     return put(F, I, I[INDEX], reach)
 
 
 @inner
-def advise(F, I, z, offered):
-    """Each arm's index, inf where it is not offered, and the arm that has the least. Changes nothing but scratch.
+def advise(F, I, z, available):
+    """Each arm's index, inf where it is not available, and the arm that has the least. Changes nothing but scratch.
 
     O(arms * (places^2 + cosines + trees * depth)).
     """
     d, index = I[PLACES], I[INDEX]
-    waves(F, I, z)
+    cosines(F, I, z)
     forest.trace(F, I, z)
     best, least = 0, math.inf
     stack = I[STACK]
@@ -94,7 +95,7 @@ def advise(F, I, z, offered):
     narrow, local = share * (1.0 - f) * LINEAR_WIDTHS * (1.0 + min(2.0, patience)), share * (f + w * min(1.0, 0.5 * patience))
     for m in range(I[ARMS]):
         F[index + m] = math.inf
-        if is_offered(offered, m):
+        if is_available(available, m):
             inputs(F, I, z, m)
             at = I[SCRATCH]
             v = F[at + 8 : at + 8 + d]
@@ -116,10 +117,10 @@ def covariance_at(F, I, m):
 
 
 @inner
-def wave_at(I, m):
-    """Where the weights and the covariance of an arm's waves begin."""
-    n = I[WAVES] + 1
-    at = I[WAVE] + I[WAVES] * (I[ROOM] + 1)
+def cosine_at(I, m):
+    """Where the weights and the covariance of an arm's cosines begin."""
+    n = I[COSINES] + 1
+    at = I[COSINE] + I[COSINES] * (I[ROOM] + 1)
     return at + m * n, at + I[ARMS] * n + m * n * I[STRIDE]
 
 
@@ -130,18 +131,18 @@ def phi_at(I):
 
 
 @inner
-def waves(F, I, z):
+def cosines(F, I, z):
     """The cosines of z: place by place, so that the loops are vectors. A cosine is a polynomial here, right to 1e-6."""
-    d, k = I[PLACES], I[WAVES]
+    d, k = I[PLACES], I[COSINES]
     at, scale = phi_at(I), math.sqrt(2.0 / max(k, 1))
     F[at] = 1.0
-    phi, phases = F[at + 1 : at + 1 + k], F[I[WAVE] + k * I[ROOM] : I[WAVE] + k * I[ROOM] + k]
+    phi, phases = F[at + 1 : at + 1 + k], F[I[COSINE] + k * I[ROOM] : I[COSINE] + k * I[ROOM] + k]
     for w in range(k):
         phi[w] = phases[w]
     for i in range(1, d):
         a = z[i]
         if a != 0.0:
-            row = F[I[WAVE] + i * k : I[WAVE] + i * k + k]
+            row = F[I[COSINE] + i * k : I[COSINE] + i * k + k]
             for w in range(k):
                 phi[w] += a * row[w]
     for w in range(k):
@@ -168,15 +169,15 @@ def _cut(p):
 
 @inner
 def inputs(F, I, z, m):
-    """Into the first words of scratch: what the models foretell of an arm, each less 1/2, and 1; then the forest's width."""
-    at, d, n = I[SCRATCH], I[PLACES], I[WAVES] + 1
+    """Into the first words of scratch: what the models predict of an arm, each less 1/2, and 1; then the forest's width."""
+    at, d, n = I[SCRATCH], I[PLACES], I[COSINES] + 1
     phi = F[phi_at(I) : phi_at(I) + n]
-    weights, covariance = wave_at(I, m)
-    line = 0.5 + ridge.foretell(F, I[LINEAR] + m * I[ROOM], z, d)
+    weights, covariance = cosine_at(I, m)
+    line = 0.5 + ridge.predict(F, I[LINEAR] + m * I[ROOM], z, d)
     F[at] = _cut(line + _from_average(F, I, covariance_at(F, I, m), z, F[I[RIDGE]], d)) - 0.5
-    mean, width = forest.foretell(F, I, m)
+    mean, width = forest.predict(F, I, m)
     F[at + 1] = mean - 0.5
-    curve = 0.5 + ridge.foretell(F, weights, phi, n)
+    curve = 0.5 + ridge.predict(F, weights, phi, n)
     F[at + 2] = _cut(curve + _from_average(F, I, covariance, phi, F[I[RIDGE] + I[ROOM]], n)) - 0.5
     F[at + 3] = 1.0
     F[at + INPUTS] = width
@@ -185,7 +186,7 @@ def inputs(F, I, z, m):
 @inner
 def weighed(F, I):
     """The forecast from the inputs in scratch."""
-    return 0.5 + ridge.foretell(F, I[STACK] + WEIGHTS, F[I[SCRATCH] : I[SCRATCH] + INPUTS], INPUTS)
+    return 0.5 + ridge.predict(F, I[STACK] + WEIGHTS, F[I[SCRATCH] : I[SCRATCH] + INPUTS], INPUTS)
 
 
 @inner
@@ -195,7 +196,7 @@ def prepare(F, I, z, arm, visited):
     `visited`: the last thing done was `visit`, for the same z.
     """
     if not visited:
-        waves(F, I, z)
+        cosines(F, I, z)
         forest.trace(F, I, z)
     inputs(F, I, z, arm)
     forecast = weighed(F, I)
@@ -208,7 +209,7 @@ def learn(F, I, z, arm, loss):
 
     O(places^2 + cosines^2 + trees * depth).
     """
-    at, stack, d, n = I[SCRATCH], I[STACK], I[PLACES], I[WAVES] + 1
+    at, stack, d, n = I[SCRATCH], I[STACK], I[PLACES], I[COSINES] + 1
     changed = _watch(F, I, arm, loss, min(max(weighed(F, I), LEAST), 1.0 - LEAST))
     v = F[at + 8 + I[ROOM] + n : at + 8 + I[ROOM] + n + max(I[ROOM], n)]
     turn = int(mixed(np.uint64(int(F[stack + ROUNDS])) * STEP) >> np.uint64(40))
@@ -220,7 +221,7 @@ def learn(F, I, z, arm, loss):
         F[stack + ROUNDS], F[stack + LOST] = 1.0, loss  # this one is the first that the new models learn
         forest.trace(F, I, z)
     ridge.learn(F, I[LINEAR] + arm * I[ROOM], covariance_at(F, I, arm), I[ROOM], z, loss - 0.5, v, d, turn)
-    weights, covariance = wave_at(I, arm)
+    weights, covariance = cosine_at(I, arm)
     ridge.learn(F, weights, covariance, I[STRIDE], F[phi_at(I) : phi_at(I) + n], loss - 0.5, v, n, turn)
     forest.learn(F, I, z, arm, loss)
 
@@ -245,11 +246,11 @@ def _watch(F, I, arm, loss, p):
 @inner
 def start(F, I):
     """All models at their prior, and the sums over rounds at 0; how they are weighed stays."""
-    M, d, n, stack = I[ARMS], I[PLACES], I[WAVES] + 1, I[STACK]
+    M, d, n, stack = I[ARMS], I[PLACES], I[COSINES] + 1, I[STACK]
     precision = F[I[RIDGE] : I[RIDGE] + I[ROOM]]
     for m in range(M):
         ridge.start(F, I[LINEAR] + m * I[ROOM], covariance_at(F, I, m), I[ROOM], precision, d, I[ROOM])
-        weights, covariance = wave_at(I, m)
+        weights, covariance = cosine_at(I, m)
         ridge.start(F, weights, covariance, I[STRIDE], F[I[RIDGE] + I[ROOM] : I[RIDGE] + I[ROOM] + n], n, n)
         for i in range(4):
             F[stack + MEMORIES + 4 * m + i] = 0.0
@@ -269,7 +270,7 @@ def weigh_anew(F, I):
 
 @kernel("D1 L1")
 def begin(F, I):
-    """A panel that knows nothing: `start`, and the weights of its models."""
+    """An ensemble that knows nothing: `start`, and the weights of its models."""
     weigh_anew(F, I)
     start(F, I)
 

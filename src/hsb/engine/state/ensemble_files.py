@@ -1,4 +1,4 @@
-"""What a file keeps of a panel of models, and what may be taken over from one."""
+"""What a file keeps of an ensemble of models, and what may be taken over from one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ import numpy as np
 
 from ...types import Floats, Ints
 from ..kernels import header as h
-from ..kernels.words import panel as p
+from ..kernels.words import ensemble as p
+from .ensemble import (
+    cosine_models,
+    forest_cuts,
+    forest_nodes,
+    is_regression,
+    linear_models,
+    piece,
+    probability_sums,
+    resized_ensemble,
+)
 from .member import Kind, Member
-from .panel import chance_sums, forest_cuts, forest_nodes, is_regression, linear_models, piece, resized_panel, wave_models
 from .sound import CLOSE
-from .views import PanelView
+from .views import EnsembleView
 
 # Beyond what any rounds lead to, and small enough that nothing overflows. There, one round more is still within: 2^53 + 1 is 2^53.
 MOST_ROUNDS, MOST_EVIDENCE, MOST_PLAYS = 2.0**53, 1e100, 501.0
@@ -18,7 +27,7 @@ MOST_PRECISION = 1e9
 MOST_TURNS = 1e3  # of a frequency
 
 
-class Panel(Kind):
+class Ensemble(Kind):
     """All but scratch is learned; of the forest, what is in use."""
 
     def scratch(self, member: Member) -> list[tuple[int, int]]:
@@ -28,17 +37,17 @@ class Panel(Kind):
         return [(p.ADVICE, 1)]
 
     def trimmed(self, member: Member) -> Member:
-        learned = member.F[: PanelView(member).node0]
+        learned = member.F[: EnsembleView(member).node0]
         return Member(np.concatenate([learned, forest_nodes(member).ravel(), forest_cuts(member).ravel()]), member.I)
 
     def bytes_in_use(self, member: Member) -> int:
-        return 8 * (PanelView(member).node0 + forest_nodes(member).size + forest_cuts(member).size)
+        return 8 * (EnsembleView(member).node0 + forest_nodes(member).size + forest_cuts(member).size)
 
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
         """What was learned; of a trimmed one, all that there is."""
         own = Member(F, I)
         I[:] = member.I
-        start, nodes, cuts = PanelView(own).node0, forest_nodes(own), forest_cuts(own)
+        start, nodes, cuts = EnsembleView(own).node0, forest_nodes(own), forest_cuts(own)
         F[:start] = member.F[:start]
         if len(member.F) == len(F):
             nodes[:], cuts[:] = forest_nodes(member), forest_cuts(member)
@@ -53,11 +62,11 @@ class Panel(Kind):
         free = [p.ADVICE, p.NODES_USED, p.BLOCKS_USED, p.SEED]
         if I.shape != fresh.I.shape or not np.array_equal(np.delete(I, free), np.delete(fresh.I, free)):
             return False
-        panel = PanelView(Member(F, I))
-        n, blocks = panel.nodes_used, panel.blocks_used
-        if not (p.TREES <= n <= panel.nodes and p.TREES <= blocks <= panel.blocks and 0 <= panel.seed < MOST_ROUNDS):
+        ensemble = EnsembleView(Member(F, I))
+        n, blocks = ensemble.nodes_used, ensemble.blocks_used
+        if not (p.TREES <= n <= ensemble.nodes and p.TREES <= blocks <= ensemble.blocks and 0 <= ensemble.seed < MOST_ROUNDS):
             return False
-        return len(F) == panel.node0 + n * (2 * panel.arms + p.COUNTS) + blocks * p.CUTS * (4 * panel.arms + p.WATCH)
+        return len(F) == ensemble.node0 + n * (2 * ensemble.arms + p.COUNTS) + blocks * p.CUTS * (4 * ensemble.arms + p.WATCH)
 
     def empty(self, F: Floats, I: Ints, fresh: Member) -> Member:
         """With as many nodes and cuts as the file has."""
@@ -66,11 +75,11 @@ class Panel(Kind):
         return own
 
     def take(self, own: Member, F: Floats) -> bool:
-        """Models, stack, chances and forest, of the places in use; what is never learned must be as it is made."""
-        given, start = Member(F, own.I), PanelView(own).node0
+        """Models, stack, probabilities and forest, of the places in use; what is never learned must be as it is made."""
+        given, start = Member(F, own.I), EnsembleView(own).node0
         nodes, cuts = forest_nodes(own), forest_cuts(own)
         theirs = F[start : start + nodes.size].reshape(nodes.shape), F[start + nodes.size :].reshape(cuts.shape)
-        if not (np.isfinite(F[8:]).all() and _are_models(given) and _is_forest(theirs[0], theirs[1], PanelView(own).places)):
+        if not (np.isfinite(F[8:]).all() and _are_models(given) and _is_forest(theirs[0], theirs[1], EnsembleView(own).places)):
             return False
         if not all(np.array_equal(mine, fixed) for mine, fixed in zip(_fixed(given), _fixed(own), strict=True)):
             return False
@@ -80,37 +89,37 @@ class Panel(Kind):
         return True
 
     def add_arm(self, member: Member) -> Member:
-        return resized_panel(member, PanelView(member).room, member.arms + 1)
+        return resized_ensemble(member, EnsembleView(member).room, member.arms + 1)
 
 
 def _fixed(member: Member) -> list[Floats]:
     """What is never learned, of a whole or a trimmed one: phases."""
-    return [wave_models(member)[1]]
+    return [cosine_models(member)[1]]
 
 
 def _learned(member: Member) -> list[Floats]:
     """What is read of the models, of the places in use; views.
 
-    Precisions, frequencies and chances depend on which features there were when the last place was added. That cannot be derived later:
-    once all places are used up, a new feature shares the place of another, and chances stay as they are.
+    Precisions, frequencies and probabilities depend on which features there were when the last place was added. That cannot be derived later:
+    once all places are used up, a new feature shares the place of another, and probabilities stay as they are.
     """
-    panel = PanelView(member)
-    n, waves = panel.places, panel.waves
+    ensemble = EnsembleView(member)
+    n, cosines = ensemble.places, ensemble.cosines
     weights, covariances = linear_models(member)
-    frequencies, _, more, others = wave_models(member)
-    stack = piece(member, p.STACK, p.MEMORIES + 4 * panel.arms)
-    precision = piece(member, p.RIDGE, panel.room + waves + 1)
-    each = [precision[:n], precision[panel.room :], frequencies[:n], weights[:, :n], covariances[:, :n, :n]]
-    return [*each, more, others[:, :, : waves + 1], stack[: p.MEMORIES], stack[p.MEMORIES :], piece(member, p.CHANCE, n)]
+    frequencies, _, more, others = cosine_models(member)
+    stack = piece(member, p.STACK, p.MEMORIES + 4 * ensemble.arms)
+    precision = piece(member, p.RIDGE, ensemble.room + cosines + 1)
+    each = [precision[:n], precision[ensemble.room :], frequencies[:n], weights[:, :n], covariances[:, :n, :n]]
+    return [*each, more, others[:, :, : cosines + 1], stack[: p.MEMORIES], stack[p.MEMORIES :], piece(member, p.PROBABILITY, n)]
 
 
 def _are_models(member: Member) -> bool:
     """Are the regressions', the stack's and the watch's numbers possible?"""
-    precision, wave_precision, frequencies, weights, covariances, more, others, stack, memories, sums = _learned(member)
-    if not _are_chances(sums):
+    precision, cosine_precision, frequencies, weights, covariances, more, others, stack, memories, sums = _learned(member)
+    if not _are_probabilities(sums):
         return False
     rounds, lost, evidence, logged = stack[[p.ROUNDS, p.LOST, p.EVIDENCE, p.LOGGED]]
-    for each in (precision, wave_precision):
+    for each in (precision, cosine_precision):
         if not ((each >= 1.0 / MOST_PRECISION) & (each <= MOST_PRECISION)).all():
             return False
     plays, residuals = memories[1::2], np.abs(memories[::2])
@@ -130,8 +139,8 @@ def _are_models(member: Member) -> bool:
     return all(is_regression(*model) for model in ((weights, covariances), (more, others), own))
 
 
-def _are_chances(sums: Floats) -> bool:
-    """Are these the sums of chances that `set_places` makes for some way of grouping the places into features? O(places^2)."""
+def _are_probabilities(sums: Floats) -> bool:
+    """Are these the sums of probabilities that `set_places` makes for some way of grouping the places into features? O(places^2)."""
     if len(sums) == 1 or sums[0] != 0.0:
         return bool(sums[0] == 0.0)
     each = np.diff(sums)
@@ -145,7 +154,7 @@ def _are_chances(sums: Floats) -> bool:
         of_size = np.arange(len(places))
         if (places[1:] % of_size[1:]).any() or (places[1:] // of_size[1:]).sum() != features:
             continue
-        if np.array_equal(chance_sums(sizes, features), sums):
+        if np.array_equal(probability_sums(sizes, features), sums):
             return True
     return False
 
@@ -176,4 +185,4 @@ def _is_forest(nodes: Floats, cuts: Floats, places: int) -> bool:
     return bool(depth.max() <= p.DEEPEST)
 
 
-Panel(h.PANEL)
+Ensemble(h.ENSEMBLE)

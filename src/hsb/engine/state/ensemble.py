@@ -1,4 +1,4 @@
-"""A panel of models (`engine/kernels/panel.py`): made, grown, rescaled. `panel_files.py` keeps it in files."""
+"""An ensemble of models (`engine/kernels/ensemble.py`): made, grown, rescaled. `ensemble_files.py` keeps it in files."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from ...files.memory_limit import afford
 from ...types import Floats, Ints
 from ..kernels import header as h
-from ..kernels.words import panel as p
+from ..kernels.words import ensemble as p
 from .frequencies import frequencies
 from .member import Member, aligned_zeros, arm_block, hung_as
-from .views import PanelView
+from .views import EnsembleView
 
 PRECISION = 0.15  # of a place's weight, for each feature that there is: the prior of the linear model
-WAVE_PRECISION = 0.5
+COSINE_PRECISION = 0.5
 MOST_COSINES = 128
 EXACT = 1 << 30  # arms * places^3 up to which a change of scale keeps the prior as it is
 MOST_SIZE = 2.0**53  # of a weight: beyond, an arm's model begins anew
@@ -28,12 +28,12 @@ FAR = 1e100  # a threshold beyond has all there is on one side
 TINY = 1e-6  # a place that shrinks more than this at once says nothing of what it was
 SKEW = 1e-11  # by how much rounding may part the two halves of a covariance
 LARGEST = 1e6  # variance of a weight whose prior moves with its place: beyond, learning loses the covariance to rounding
-MOST_WORDS = 1 << 22  # of the covariances of waves and of the cuts that leaves watch; with many arms there are fewer of them
+MOST_WORDS = 1 << 22  # of the covariances of cosines and of the cuts that leaves watch; with many arms there are fewer of them
 WIDEST = 1 << 23  # words of the linear covariances
 
 
 def width_for(arms: int, wanted: int) -> int:
-    """How many places a panel can take: covariances of arms together stay within 64 MB.
+    """How many places an ensemble can take: covariances of arms together stay within 64 MB.
 
     >>> width_for(3, 256), width_for(1000, 256)
     (256, 91)
@@ -46,9 +46,9 @@ def cosines_for(arms: int) -> int:
     return max(4, min(MOST_COSINES, math.isqrt(MOST_WORDS // arms)))
 
 
-def _stride(waves: int) -> int:
+def _stride(cosines: int) -> int:
     """Rows begin on a cache line, and not all on the same lines."""
-    return -(-(waves + 1) // 8) * 8
+    return -(-(cosines + 1) // 8) * 8
 
 
 def room_for(places: int, width: int) -> int:
@@ -56,30 +56,30 @@ def room_for(places: int, width: int) -> int:
     return min(width, max(16, 1 << (places - 1).bit_length()))
 
 
-def make_panel(room: int, arms: int) -> Member:
-    """A panel with room for so many places, of which it knows the constant only."""
-    waves, width = cosines_for(arms), 4 * arms + p.WATCH
+def make_ensemble(room: int, arms: int) -> Member:
+    """An ensemble with room for so many places, of which it knows the constant only."""
+    cosines, width = cosines_for(arms), 4 * arms + p.WATCH
     blocks = max(2 * p.TREES, MOST_WORDS // (p.CUTS * width))
     nodes = 2 * blocks
     I = np.zeros(h.HEADER + 1, dtype=np.int64)
-    I[h.KIND], I[h.ARMS], I[h.PARENT], I[h.VISITS], I[h.BASES] = h.PANEL, arms, -1, 1, h.HEADER
+    I[h.KIND], I[h.ARMS], I[h.PARENT], I[h.VISITS], I[h.BASES] = h.ENSEMBLE, arms, -1, 1, h.HEADER
     I[h.TOP], I[h.TOP_SIZE], I[h.WIDTH] = arm_block(arms)
     I[h.LOGS] = I[h.WIDTH]
-    I[p.STRIDE] = _stride(waves)
-    I[p.ROOM], I[p.PLACES], I[p.WAVES], I[p.NODES], I[p.BLOCKS] = room, 1, waves, nodes, blocks
+    I[p.STRIDE] = _stride(cosines)
+    I[p.ROOM], I[p.PLACES], I[p.COSINES], I[p.NODES], I[p.BLOCKS] = room, 1, cosines, nodes, blocks
     end = 8
     for name, size in (
-        (p.RIDGE, room + waves + 1),
+        (p.RIDGE, room + cosines + 1),
         (p.STACK, p.MEMORIES + 4 * arms),
-        (p.CHANCE, room),
-        (p.WAVE, waves * (room + 1) + arms * (waves + 1) * (1 + _stride(waves))),
+        (p.PROBABILITY, room),
+        (p.COSINE, cosines * (room + 1) + arms * (cosines + 1) * (1 + _stride(cosines))),
         (p.LINEAR, arms * room * (room + 1)),
         (p.NODE, nodes * (2 * arms + p.COUNTS)),
         (p.BLOCK, blocks * p.CUTS * width),
         (p.END, 0),
         (h.WEIGHT, 8),
         (p.INDEX, arms),
-        (p.SCRATCH, 8 + room + waves + 1 + max(room, waves + 1)),
+        (p.SCRATCH, 8 + room + cosines + 1 + max(room, cosines + 1)),
         (p.TRACE, p.TREES * p.TRACED + p.DEEPEST),
         (h.HEADER, int(I[h.WIDTH]) + arms),
     ):
@@ -91,20 +91,20 @@ def make_panel(room: int, arms: int) -> Member:
     F[logs : logs + arms] = -np.inf  # the logarithms of the arms that are not advised
     F[I[p.RIDGE]] = PRECISION
     F[I[p.RIDGE] + room] = PRECISION
-    F[I[p.RIDGE] + room + 1 : I[p.RIDGE] + room + 1 + waves] = WAVE_PRECISION
+    F[I[p.RIDGE] + room + 1 : I[p.RIDGE] + room + 1 + cosines] = COSINE_PRECISION
     rng = np.random.Generator(np.random.PCG64(0x485342))
-    phases = int(I[p.WAVE]) + waves * room
-    F[phases : phases + waves] = rng.uniform(size=waves)
+    phases = int(I[p.COSINE]) + cosines * room
+    F[phases : phases + cosines] = rng.uniform(size=cosines)
     member = Member(F, I)
     compiled()[0].begin(*member)
     return member
 
 
 def compiled() -> Any:
-    """The kernels of panels and of regressions, loaded on first use."""
-    from ..kernels import panel, ridge
+    """The kernels of ensembles and of regressions, loaded on first use."""
+    from ..kernels import ensemble, ridge
 
-    return panel, ridge
+    return ensemble, ridge
 
 
 def piece(member: Member, name: int, *shape: int, skip: int = 0) -> Floats:
@@ -115,37 +115,37 @@ def piece(member: Member, name: int, *shape: int, skip: int = 0) -> Floats:
 
 def linear_models(member: Member) -> tuple[Floats, Floats]:
     """Weights (arms, room) and covariances (arms, room, room) of the linear models."""
-    panel = PanelView(member)
-    arms, room = panel.arms, panel.room
+    ensemble = EnsembleView(member)
+    arms, room = ensemble.arms, ensemble.room
     return piece(member, p.LINEAR, arms, room), piece(member, p.LINEAR, arms, room, room, skip=arms * room)
 
 
-def wave_models(member: Member) -> tuple[Floats, Floats, Floats, Floats]:
+def cosine_models(member: Member) -> tuple[Floats, Floats, Floats, Floats]:
     """Frequencies, phases, weights and covariances."""
-    panel = PanelView(member)
-    arms, room, k = panel.arms, panel.room, panel.waves
+    ensemble = EnsembleView(member)
+    arms, room, k = ensemble.arms, ensemble.room, ensemble.cosines
     after = k * (room + 1)
-    weights = piece(member, p.WAVE, arms, k + 1, skip=after)
-    covariances = piece(member, p.WAVE, arms, k + 1, panel.stride, skip=after + arms * (k + 1))
-    return piece(member, p.WAVE, room, k), piece(member, p.WAVE, k, skip=k * room), weights, covariances
+    weights = piece(member, p.COSINE, arms, k + 1, skip=after)
+    covariances = piece(member, p.COSINE, arms, k + 1, ensemble.stride, skip=after + arms * (k + 1))
+    return piece(member, p.COSINE, room, k), piece(member, p.COSINE, k, skip=k * room), weights, covariances
 
 
 def forest_nodes(member: Member, *, used: bool = True) -> Floats:
     """A row for each node of the forest, of those in use or of all; a view."""
-    panel = PanelView(member)
-    count, width = panel.nodes_used if used else panel.nodes, 2 * panel.arms + p.COUNTS
-    return panel.F[panel.node0 : panel.node0 + count * width].reshape(count, width)
+    ensemble = EnsembleView(member)
+    count, width = ensemble.nodes_used if used else ensemble.nodes, 2 * ensemble.arms + p.COUNTS
+    return ensemble.F[ensemble.node0 : ensemble.node0 + count * width].reshape(count, width)
 
 
 def forest_cuts(member: Member) -> Floats:
     """What leaves watch: (blocks, cuts, words); a view."""
-    panel = PanelView(member)
-    count, width = panel.blocks_used, 4 * panel.arms + p.WATCH
-    return panel.F[panel.block0 : panel.block0 + count * p.CUTS * width].reshape(count, p.CUTS, width)
+    ensemble = EnsembleView(member)
+    count, width = ensemble.blocks_used, 4 * ensemble.arms + p.WATCH
+    return ensemble.F[ensemble.block0 : ensemble.block0 + count * p.CUTS * width].reshape(count, p.CUTS, width)
 
 
 class NewPlaces:
-    """Places to be added to a panel that has learned rounds: `groups` says of each place but the constant which feature it belongs to.
+    """Places to be added to an ensemble that has learned rounds: `groups` says of each place but the constant which feature it belongs to.
 
     `add` changes a view in place. `take_back` puts back what it changed, also if it was interrupted or never begun, as long as nothing was
     learned since.
@@ -156,25 +156,25 @@ class NewPlaces:
         self.before = [part.copy() for part in self._parts(member)]
 
     def _parts(self, member: Member) -> list[Any]:
-        """What changes: words of I, precisions, chances, frequencies, variances, and the cuts of trees that never split."""
-        panel, new = PanelView(member), slice(self.first, 1 + len(self.groups))
-        F, room, arms = panel.F, panel.room, panel.arms
-        ridge, chance, wave, linear, block = member.I[[p.RIDGE, p.CHANCE, p.WAVE, p.LINEAR, p.BLOCK]].tolist()
-        waves = F[wave : wave + room * panel.waves].reshape(room, panel.waves)
+        """What changes: words of I, precisions, probabilities, frequencies, variances, and the cuts of trees that never split."""
+        ensemble, new = EnsembleView(member), slice(self.first, 1 + len(self.groups))
+        F, room, arms = ensemble.F, ensemble.room, ensemble.arms
+        ridge, probability, cosine, linear, block = member.I[[p.RIDGE, p.PROBABILITY, p.COSINE, p.LINEAR, p.BLOCK]].tolist()
+        cosines = F[cosine : cosine + room * ensemble.cosines].reshape(room, ensemble.cosines)
         covariances = F[linear + arms * room : linear + arms * room * (room + 1)].reshape(arms, room, room)
-        cuts = p.TREES * p.CUTS * (4 * arms + p.WATCH) if panel.nodes_used == p.TREES else 0
-        parts = [F[ridge : ridge + room], F[chance : chance + new.stop], waves[new], covariances[:, new, new]]
+        cuts = p.TREES * p.CUTS * (4 * arms + p.WATCH) if ensemble.nodes_used == p.TREES else 0
+        parts = [F[ridge : ridge + room], F[probability : probability + new.stop], cosines[new], covariances[:, new, new]]
         return [member.I, *parts, F[block : block + cuts]]
 
     def add(self, member: Member) -> None:
         """Add them."""
-        I, precision, chance, waves, covariances, _ = self._parts(member)
+        I, precision, probability, cosines, covariances, _ = self._parts(member)
         groups, places, features = self.groups, 1 + len(self.groups), max(len(set(self.groups)), 1)
         precision[self.first : places] = PRECISION * (features + 1)
-        waves[:] = frequencies(range(self.first, places), waves.shape[1], features)
+        cosines[:] = frequencies(range(self.first, places), cosines.shape[1], features)
         at = np.arange(places - self.first)
         covariances[:, at, at] = 1.0 / precision[self.first : places]
-        chance[:] = chances_of(groups, features)
+        probability[:] = probabilities_of(groups, features)
         I[p.PLACES] = places
         compiled()[0].look_again(*member)
 
@@ -185,35 +185,35 @@ class NewPlaces:
 
 
 def set_places(member: Member, groups: Sequence[int]) -> None:
-    """Add places to a panel; a view is changed in place. One that has learned nothing begins anew with them."""
+    """Add places to an ensemble; a view is changed in place. One that has learned nothing begins anew with them."""
     if piece(member, p.STACK, p.MEMORIES)[p.ROUNDS] != 0.0:
         NewPlaces(member, groups).add(member)
         return
-    panel = PanelView(member)
-    before, places, features = panel.places, 1 + len(groups), max(len(set(groups)), 1)
-    precision = piece(member, p.RIDGE, panel.room + 1)
+    ensemble = EnsembleView(member)
+    before, places, features = ensemble.places, 1 + len(groups), max(len(set(groups)), 1)
+    precision = piece(member, p.RIDGE, ensemble.room + 1)
     precision[:places] = precision[-1] = PRECISION * (features + 1)
-    waves = wave_models(member)[0]
-    waves[:places] = frequencies(range(places), waves.shape[1], features)
+    cosines = cosine_models(member)[0]
+    cosines[:places] = frequencies(range(places), cosines.shape[1], features)
     at = np.arange(before, places)
     linear_models(member)[1][:, at, at] = 1.0 / precision[at]
-    piece(member, p.CHANCE, places)[:] = chances_of(groups, features)
+    piece(member, p.PROBABILITY, places)[:] = probabilities_of(groups, features)
     member.I[p.PLACES] = places
     compiled()[0].begin(*member)
 
 
-def chances_of(groups: Sequence[int], features: int) -> Floats:
-    """The sums of chances of places that belong to these features."""
+def probabilities_of(groups: Sequence[int], features: int) -> Floats:
+    """The sums of probabilities of places that belong to these features."""
     sizes = np.bincount(groups, minlength=features) if len(groups) else np.ones(1)
-    return chance_sums(sizes[list(groups)], int((sizes > 0).sum()))
+    return probability_sums(sizes[list(groups)], int((sizes > 0).sum()))
 
 
-def chance_sums(sizes: Floats | Ints, features: int) -> Floats:
-    """Sums of the chances of the places up to each: features are equally likely to be cut at, and so are the places of each.
+def probability_sums(sizes: Floats | Ints, features: int) -> Floats:
+    """Sums of the probabilities of the places up to each: features are equally likely to be cut at, and so are the places of each.
 
     `sizes` says of each place but the constant how many places its feature has.
 
-    >>> chance_sums(np.array([1, 2, 2]), 2).tolist()
+    >>> probability_sums(np.array([1, 2, 2]), 2).tolist()
     [0.0, 0.5, 0.75, 1.0]
     """
     sums = np.zeros(1 + len(sizes))
@@ -226,7 +226,7 @@ def chance_sums(sizes: Floats | Ints, features: int) -> Floats:
 def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
     """Places became a * z + c, and stay 0 where the place `missing` says so is 1. A view is changed in place.
 
-    The linear models and the trees become what they would be had all been learned so; waves go on as they are.
+    The linear models and the trees become what they would be had all been learned so; cosines go on as they are.
     """
     if (a == 1.0).all() and (c == 0.0).all():
         return
@@ -298,33 +298,33 @@ def _moved(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missin
     return turned(w[:, None])[:, 0], moved
 
 
-def resized_panel(member: Member, room: int, arms: int) -> Member:
-    """The same panel with room for more places, or one more arm; or with room for fewer, the last of which it forgets."""
-    before = PanelView(member)
+def resized_ensemble(member: Member, room: int, arms: int) -> Member:
+    """The same ensemble with room for more places, or one more arm; or with room for fewer, the last of which it forgets."""
+    before = EnsembleView(member)
     old_arms, old_room, places = before.arms, min(before.room, room), min(before.places, room)
-    waves = min(before.waves, cosines_for(arms))
-    wider = make_panel(room, arms)
+    cosines = min(before.cosines, cosines_for(arms))
+    wider = make_ensemble(room, arms)
     I = wider.I
     piece(wider, p.RIDGE, room)[:old_room] = piece(member, p.RIDGE, old_room)
-    piece(wider, p.RIDGE, 1 + waves, skip=room)[:] = piece(member, p.RIDGE, 1 + waves, skip=before.room)
+    piece(wider, p.RIDGE, 1 + cosines, skip=room)[:] = piece(member, p.RIDGE, 1 + cosines, skip=before.room)
     piece(wider, p.STACK, p.MEMORIES + 4 * old_arms)[:] = piece(member, p.STACK, p.MEMORIES + 4 * old_arms)
-    piece(wider, p.CHANCE, old_room)[:] = piece(member, p.CHANCE, old_room)
+    piece(wider, p.PROBABILITY, old_room)[:] = piece(member, p.PROBABILITY, old_room)
     (weights, covariances), (old_weights, old_covariances) = linear_models(wider), linear_models(member)
     weights[:old_arms, :old_room] = old_weights[:, :old_room]
     covariances[:old_arms, :old_room, :old_room] = old_covariances[:, :old_room, :old_room]
     at = np.arange(places)
     covariances[old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, places)
-    new, old = wave_models(wider), wave_models(member)
-    some = slice(waves + 1)  # with many arms, fewer cosines, each larger: what was learned of the others is left out
-    ratio = np.ones(waves + 1)
-    ratio[1:] = math.sqrt(waves / before.waves)
-    new[0][:old_room], new[1][:] = old[0][:old_room, :waves], old[1][:waves]
+    new, old = cosine_models(wider), cosine_models(member)
+    some = slice(cosines + 1)  # with many arms, fewer cosines, each larger: what was learned of the others is left out
+    ratio = np.ones(cosines + 1)
+    ratio[1:] = math.sqrt(cosines / before.cosines)
+    new[0][:old_room], new[1][:] = old[0][:old_room, :cosines], old[1][:cosines]
     new[2][:old_arms] = old[2][:, some] * ratio
     new[3][:old_arms, :, some] = old[3][:, some, some] * (ratio[:, None] * ratio)
-    at = np.arange(waves + 1)
+    at = np.arange(cosines + 1)
     new[3][old_arms:] = 0.0
-    new[3][old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, 1 + waves, skip=room)
-    after = PanelView(wider)
+    new[3][old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, 1 + cosines, skip=room)
+    after = EnsembleView(wider)
     blocks, nodes = min(before.blocks_used, after.blocks), before.nodes_used
     I[p.PLACES] = places
     hung_as(member, wider)

@@ -1,19 +1,21 @@
-"""Words of a PANEL (`panel.py`): of its I beyond those of all members (`header.py`), of its stack, and of the rows of its forest."""
+"""Words of an Ensemble (`ensemble.py`): of its I beyond those of all members (`header.py`), of its stack, and of the rows of its forest."""
 
 from .advice import ADVICE as ADVICE  # 13
 
 # Words of I. Offsets into F unless said otherwise.
-STRIDE = 8  # words of a row of the waves' covariances (others keep a template here)
+STRIDE = 8  # words of a row of the cosines' covariances (others keep a template here)
 ROOM = 12  # places that there is room for
 PLACES = 14  # places in use, the constant among them
-WAVES = 15  # cosines
+COSINES = 15  # cosines
 RIDGE = 16  # the prior precision of each place, then of the constant and each cosine
 LINEAR = 17  # for each arm: weights; for each arm: covariance
-WAVE = 18  # frequencies in turns, a row of WAVES for each place; phases; then as LINEAR, rows of covariances STRIDE words each
+COSINE = (
+    18  # frequencies in turns, a row of COSINES for each place; phases; then as LINEAR, rows of covariances STRIDE words each
+)
 STACK = 19  # words below, then an arm's short memory each
 INDEX = 20  # scratch, by arm: what it is judged by
 SCRATCH = 21  # scratch: inputs, then a number for each place, cosine and place or cosine
-CHANCE = 22  # sums of the chances of the places up to each, to be cut at
+PROBABILITY = 22  # sums of the probabilities of the places up to each, to be cut at
 NODE = 23  # rows of the forest's nodes
 NODES, NODES_USED = 24, 25  # how many there is room for, and are
 BLOCK = 26  # the cuts that leaves watch, CUTS to a block
