@@ -4,7 +4,7 @@
     python .ci/private_reaches.py 5 --kernels   # kernels with more than ten positional parameters: fails above 5
 
 A private reach is `x._name` where x is not `self`, `cls`, `super()` or a class of the module, and the module itself defines no `_name`: not
-on self or cls, nor as a class variable, input, method, function or variable. An import of a `_name` from another module is one too. The
+on self or cls, nor as a class variable, slot, method, function or variable. An import of a `_name` from another module is one too. The
 methods that every NamedTuple has, `_replace` and the like, are public. `--list` says where each is.
 """
 
