@@ -10,7 +10,7 @@ from peers import conduct, page, problems
 from peers.base import Algorithm, BatchPlayer, Library, Play, Player
 from peers.features import ENCODINGS, encode
 from peers.jobs.losses import losses, said
-from peers.jobs.rejection import rejection
+from peers.jobs.trouble import trouble
 from peers.play import Reacting, Tabled, play, read
 from peers.results import Results, key
 from peers.summary import BEST, OUR_ROW, Loss, Row, Summary
@@ -219,7 +219,7 @@ def test_what_a_library_raises_is_its_result(tmp_path):
     assert said(ValueError()) == "ValueError"
 
 
-# -- rejection -------------------------------------------------------------------------------------------------------------
+# -- trouble -------------------------------------------------------------------------------------------------------------
 
 
 class Leader(Player):
@@ -244,10 +244,10 @@ class Leader(Player):
 
 
 @pytest.mark.parametrize("strict", [True, False])
-def test_rejection_tells_who_refuses_who_breaks_and_who_uses_the_propensity(strict, tmp_path):
+def test_trouble_tells_who_refuses_who_breaks_and_who_uses_the_propensity(strict, tmp_path):
     path = problems.write(tmp_path, "VI-A", 1000, 1)
     algorithm = Algorithm("toy", lambda table, settings: Leader(table, strict))
-    found = rejection(algorithm, {"path": str(path), "rounds": 400}, 5.0)
+    found = trouble(algorithm, {"path": str(path), "rounds": 400}, 5.0)
     assert found["unknown arm"].startswith("refused (IndexError")
     if strict:
         assert found["NaN context"] == "refused (ValueError: NaN)" and found["NaN loss"] == "refused (ValueError: loss)"

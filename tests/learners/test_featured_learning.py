@@ -141,19 +141,19 @@ def test_losses_set_against_the_advice_do_not_break_the_bound():
 
 @pytest.mark.parametrize("arms", [3, 50, 1000])
 def test_memory_stays_within_what_is_said(arms):
-    """300 columns: linear covariances within 2^23 words, those of waves and cuts within 2^22 each, the former padded; the rest is small."""
+    """300 columns: linear covariances within 2^23 words, those of cosines and cuts within 2^22 each, the former padded; the rest is small."""
     rng = np.random.default_rng(arms)
     policy = hsb.HSB(arms=arms, seed=0)
     table = rng.normal(size=(40, 300))
     hsb.simulate(policy, table, rng.random((40, arms)))
     ensemble = policy.learner.mixture.state.members[1]
     I = ensemble.I
-    room, waves = int(I[p.ROOM]), int(I[p.WAVES])
+    room, cosines = int(I[p.ROOM]), int(I[p.COSINES])
     reader = policy.learner.reader
     assert reader.width == room == parts.width_for(arms, 256)
     assert reader.places == reader.width and reader.crowded == 300 - (reader.width - 1)
     assert arms * room**2 <= parts.WIDEST or room == 2
-    assert arms * (waves + 1) * parts._stride(waves) <= 1.2 * parts.MOST_WORDS
+    assert arms * (cosines + 1) * parts._stride(cosines) <= 1.2 * parts.MOST_WORDS
     assert I[p.BLOCKS] * p.CUTS * (4 * arms + p.WATCH) <= parts.MOST_WORDS
     words = parts.WIDEST + 3.3 * parts.MOST_WORDS + 300 * 66 * 8 * (arms + 8)
     assert policy.learner.mixture.state.nbytes == policy.nbytes < 8 * words

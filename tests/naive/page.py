@@ -56,7 +56,7 @@ def bands(updates, rule, error=0.05):
 
 
 def shares(stamps, arms, width, count):
-    """By stretch of time, the share of each arm."""
+    """By phase of time, the share of each arm."""
     found = {}
     for at, arm in zip(stamps, arms, strict=True):
         found.setdefault(at // width, []).append(arm)

@@ -152,8 +152,8 @@ def test_layers_hold_every_node_once_children_first(name):
 def test_the_fast_prices_are_those_of_the_walk(name):
     s, rng = EXAMPLES[name], np.random.default_rng(0)
     values = np.log([0.2, 0.3, 0.5])
-    for stretch in (1, 2, s.leaves):
-        symbols = np.repeat(rng.integers(3, size=s.leaves), stretch)[: s.leaves]
+    for phase in (1, 2, s.leaves):
+        symbols = np.repeat(rng.integers(3, size=s.leaves), phase)[: s.leaves]
         assert math.isclose(s.log_beta(symbols, values, None), log_beta(s, symbols, values), rel_tol=1e-12)
     assert s.log_beta(symbols, values, None) > log_beta(s, symbols, values - 1e-6) + 1e-7  # the comparison notices
 

@@ -118,8 +118,8 @@ def test_no_mapping_of_any_structure_is_dearer(data):
     arms, dearer = data.draw(st.integers(1, 4)), data.draw(st.sampled_from([0.0, 0.7, 3.0]))
     size, structure = case.structure.leaves, case.structure
     mapping = np.array(data.draw(st.lists(st.integers(0, arms - 1), min_size=size, max_size=size)))
-    stretch = data.draw(st.sampled_from([1, 2, 4, size]))
-    mapping = mapping[np.arange(size) // stretch * stretch]
+    phase = data.draw(st.sampled_from([1, 2, 4, size]))
+    mapping = mapping[np.arange(size) // phase * phase]
     regions = 1 + int(np.count_nonzero(np.diff(mapping)))
     costs = np.full(arms, ln(arms))
     costs[data.draw(st.integers(0, arms)) :] += dearer

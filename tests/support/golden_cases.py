@@ -349,7 +349,7 @@ def masks(case: Case) -> Golden:
     golden = Golden(case)
     for t in range(ROUNDS):
         u = float(golden.rng.random()) if t % 5 == 2 else None
-        golden.learn(golden.decide(t, available=golden.available(t), u=u), t)
+        golden.learn(golden.decide(t, available=golden.arms_at(t), u=u), t)
     return golden
 
 
@@ -430,7 +430,7 @@ def many(case: Case) -> Golden:
     policy = golden.policy
     for begin in range(0, ROUNDS, 60):
         rows = range(begin, begin + 60)
-        masks = [golden.available(t) if t % 2 else None for t in rows] if begin % 120 else None
+        masks = [golden.arms_at(t) if t % 2 else None for t in rows] if begin % 120 else None
         made = policy.decide_many(golden.contexts[begin : begin + 60], available=masks)
         for decision in made:
             golden.note(decision.arm, decision.propensity)
@@ -453,7 +453,7 @@ def proposed(case: Case) -> Golden:
             made = policy.propose_many([golden.context(t) for t in rows], u=us)
         else:
             ways: list[dict[str, Any]] = [
-                {"available": golden.available(t)} if t % 3 == 0 else {"mixed": evened} if t % 3 == 1 else {} for t in rows
+                {"available": golden.arms_at(t)} if t % 3 == 0 else {"mixed": evened} if t % 3 == 1 else {} for t in rows
             ]
             made = [policy.propose(golden.context(t), u=float(u), **way) for t, u, way in zip(rows, us, ways, strict=True)]
         for k in golden.rng.permutation(10).tolist():
