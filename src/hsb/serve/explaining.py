@@ -86,8 +86,8 @@ def _earn(policy: Any, explanation: Explanation, updates: Iterable[Update], earn
         rows.append((rule, arm_of_rule in available, arm == arm_of_rule, propensity, reward))
     sums = RuleEarnings([region.arm for region in explanation.regions], (low, high))
     if rows:
-        rules, offers, plays, probabilities, rewards = (np.array(column) for column in zip(*rows, strict=True))
-        sums.add(rules, offers, plays, probabilities, np.clip(rewards, low, high))
+        rules, possible, plays, probabilities, rewards = (np.array(column) for column in zip(*rows, strict=True))
+        sums.add(rules, possible, plays, probabilities, np.clip(rewards, low, high))
     earned[:] = sums.result(1.0 - 0.05 / (len(explanation.regions) * len(policy.arms)))
     return len(rows)
 

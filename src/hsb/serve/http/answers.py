@@ -129,7 +129,7 @@ class PoliciesAnswer(Struct):
 
 
 class ArmAnswer(Struct):
-    """An arm, all arms of the policy, and its version."""
+    """An arm, all available arms of the policy, and the policy's version."""
 
     arm: str
     arms: list[str]

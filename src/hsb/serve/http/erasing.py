@@ -15,7 +15,7 @@ from .answers import ErasingAnswer, ForgottenAnswer
 from .endpoint import Call, Endpoint, Reply
 from .logs import log
 from .problem import HttpProblem
-from .reading import truth
+from .reading import query_boolean
 
 if TYPE_CHECKING:
     from .service import Service
@@ -41,7 +41,7 @@ async def erase(service: Service) -> None:
 
 async def delete(call: Call) -> Reply:
     """Archive a policy; with purge=true, erase it: it is unavailable at once, and its rows are deleted in parts."""
-    if not truth(call, "purge"):
+    if not query_boolean(call, "purge"):
         return await archive(call)
     name, id = find_policy(call).name, find_policy(call).id
     await make_change(call, Purge, name)

@@ -1,6 +1,6 @@
 """Idempotency-Key: an admin's request that is sent twice is carried out once; the second gets the first one's answer.
 
-At most once: if the service crashed during the request, the answer states that the outcome is unknown. Answers are kept for a day, in the
+At most once: if the service ended during the request, the answer states that the outcome is unknown. Answers are kept for a day, in the
 journal's file.
 """
 
@@ -76,7 +76,7 @@ def _again(stored: Any, digest: bytes) -> Reply:
     if before != digest:
         raise HttpProblem(422, "idempotency-key", "This Idempotency-Key was used for a different request. Choose another one.")
     if status is None:
-        detail = "The service crashed during this request, and its outcome is unknown. Check, then use another Idempotency-Key."
+        detail = "The service ended during this request, and its outcome is unknown. Check, then use another Idempotency-Key."
         raise HttpProblem(409, "not-known", detail)
     stored_headers = [(one.encode("latin-1"), two.encode("latin-1")) for one, two in json.loads(headers)]
     return Reply(status, answer, headers=[*stored_headers, REPLAYED])

@@ -26,7 +26,7 @@ UNKNOWN = "<p role='alert'>This key is unknown here, or has ended or expired. En
 
 
 class Guarded:
-    """A route of the page: reading needs the scope read, sending a form the scope admin."""
+    """A route of the page: reading needs the scope read, a form the scope admin, or evaluate for what-if."""
 
     def __init__(self, service: Service, inner: Any) -> None:
         self.service, self.inner = service, inner

@@ -2,6 +2,7 @@
 
 import html
 import re
+from inspect import cleandoc
 from typing import Any
 
 import msgspec
@@ -65,6 +66,8 @@ def document(endpoints: list[Endpoint]) -> dict[str, Any]:
     for name in EITHER:
         components |= _either(name, components[name])
     for schema in components.values():
+        if "description" in schema:
+            schema["description"] = cleandoc(schema["description"])
         for field in schema.get("properties", {}).values():
             field.pop("default", None)  # generators treat a field with a default as always present
     paths: dict[str, Any] = {}
@@ -75,7 +78,7 @@ def document(endpoints: list[Endpoint]) -> dict[str, Any]:
         "info": {
             "title": "hsb serve",
             "version": __version__,
-            "description": "A service for contextual bandits. Decisions and rewards are on disk before they are answered.",
+            "description": "A service for contextual bandits. By default decisions and rewards are on disk before they are answered.",
         },
         "servers": [{"url": "/"}],
         "security": [{"bearer": []}, {"key": []}],
@@ -103,7 +106,7 @@ def plain(path: str) -> str:
 def _operation(endpoint: Endpoint, known: dict[Any, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": name_of(endpoint),
-        "summary": (endpoint.handler.__doc__ or "").strip(),
+        "summary": cleandoc(endpoint.handler.__doc__ or ""),
         "tags": [endpoint.tag],
         "parameters": [_in_path(name) for name in PARAM.findall(endpoint.path)]
         + [

@@ -59,14 +59,14 @@ async def policy(call: Call) -> Reply:
         return Reply(304, headers=[(b"etag", tag.encode())])
     waiting, first = await call.service.readers.scan(views.pending_count, served.id)
     more: dict[str, Any] = {"pending": waiting, "first_deadline": when(first), "certificate": certificate_of(served)}
-    if truth(call, "digest"):
+    if query_boolean(call, "digest"):
         more["digests"] = served.digests()
     return Reply(200, describe_policy(call, served) | more, headers=[(b"etag", tag.encode())])
 
 
 async def decisions(call: Call) -> Reply:
     """List decisions of a policy, oldest first; with newest=true, newest first."""
-    served, newest = find_policy(call), truth(call, "newest")
+    served, newest = find_policy(call), query_boolean(call, "newest")
     after, limit = query_number(call, "after", 0, 0, 1 << 62), query_number(call, "limit", PAGE, 1, MOST)
     rows = await call.service.readers.scan(views.decisions, served.id, after, limit, newest)
     cursor = rows[-1][0] if len(rows) == limit else None
@@ -88,7 +88,7 @@ async def decision(call: Call) -> Reply:
     body["rewards"] = [
         {"id": reward.id, "reward": reward.value, "late": reward.late, "at": when(reward.at)} for reward in rewards
     ]
-    if truth(call, "recompute"):
+    if query_boolean(call, "recompute"):
         body["recomputed"] = await _recompute(call, served, row)
     return Reply(200, body)
 
@@ -262,7 +262,7 @@ def query_number(call: Call, name: str, default: int, low: int, high: int) -> in
     return int(text)
 
 
-def truth(call: Call, name: str) -> bool:
+def query_boolean(call: Call, name: str) -> bool:
     """Return a boolean from the query, by default False."""
     text = call.query.get(name, "false")
     if text not in ("true", "false"):

@@ -102,7 +102,7 @@ class Starting:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
-            await self._live(receive, send)
+            await self._lifespan(receive, send)
         elif self.app is not None:
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
@@ -110,7 +110,7 @@ class Starting:
         else:
             await send({"type": "websocket.close", "code": 1013})
 
-    async def _live(self, receive: Any, send: Any) -> None:
+    async def _lifespan(self, receive: Any, send: Any) -> None:
         self.loop = asyncio.get_running_loop()
         while True:
             if (await receive())["type"] == "lifespan.startup":
