@@ -224,8 +224,8 @@ def test_forms_do_what_they_say(tmp_path):
             == 303
         )
         assert served.settings.floor == 0.05 and served.settings.wait == 3600.0 and served.settings.default_reward == 0.0
-        assert send("settings", do="add-arm", arm="<i>new</i>").status_code == 303 and served.available[-1] == "<i>new</i>"
-        assert send("settings", do="remove-arm", arm="<i>new</i>").status_code == 303 and "<i>new</i>" not in served.available
+        assert send("settings", do="add-arm", arm="<i>new</i>").status_code == 303 and served.active_arms[-1] == "<i>new</i>"
+        assert send("settings", do="remove-arm", arm="<i>new</i>").status_code == 303 and "<i>new</i>" not in served.active_arms
         assert send("settings", do="snapshot").status_code == 303
         assert client.get("/p/home/audit.json").json()["snapshots"][0]["same"] is True
         assert send("what-if", uniform="on", arm="gift card").status_code == 303
