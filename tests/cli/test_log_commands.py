@@ -145,7 +145,7 @@ def test_bad_input_is_one_line_and_writes_nothing(log, tmp_path, capsys, monkeyp
     fails(capsys, ["evaluate", log], "--policy")
     fails(capsys, ["evaluate", log, "--policy", "exp3.hsb"], "Nothing to go by")
     fails(capsys, ["evaluate", log, "--policy", "exp3.hsb", "--clip", "-1"], "clip must be")
-    fails(capsys, ["explain", "exp3.hsb"], "of kind Exp3, which has no rules")
+    fails(capsys, ["explain", "exp3.hsb"], "of the kind Exp3, which has no rules")
     fails(capsys, ["explain", "none.hsb"], "none.hsb")
     fails(capsys, ["convert", log, "out.moon"], "out.moon")
     fails(capsys, ["convert", "none.txt", "out.parquet"], "none.txt")
