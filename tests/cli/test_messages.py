@@ -150,7 +150,7 @@ def test_messages_speak_of_options(logs, tmp_path, capsys):
         ["train", logs["csv"], *mixed, *out],
         r"Column 'shown' of .*, given as --reward, has no numbers, e.g. '(sale|app|film)'",
     )
-    named = "names of its columns: --arm, --propensity and one of --reward and --loss; given --arm 'shown'. Features are those in --context"
+    named = "names of its columns: --arm, --propensity and either --reward or --loss; given --arm 'shown'. Name the features with --context"
     fails(capsys, ["train", logs["csv"], "--arm", "shown", *out], named)
     fails(capsys, ["train", logs["csv"], *OPTIONS, "--context", "contry", *out], "no column 'contry'. It has: 'country'")
     fails(
@@ -235,8 +235,8 @@ def test_rewards_beyond_a_range_name_options_that_the_command_has(tmp_path, caps
 def test_every_argument_has_its_option():
     """What the library calls its arguments in messages; and text that is no argument stays."""
     for said_, right in (
-        ("needed: context=[...], arm=, propensity= and one of reward= and loss=; given arm='a', context=['x'].",
-         "needed: --context, --arm, --propensity and one of --reward and --loss; given --arm 'a', --context ['x']."),
+        ("needed: context=[...], arm=, propensity= and either reward= or loss=; given arm='a', context=['x'].",
+         "needed: --context, --arm, --propensity and either --reward or --loss; given --arm 'a', --context ['x']."),
         ("Say which with format=.", "Say which with --format."),
         ("hsb.Features(age=hsb.Number())", "hsb.Features(age=hsb.Number())"),
         ("x=1 and charm= and rows=2", "x=1 and charm= and rows=2"),

@@ -104,7 +104,7 @@ class Parts:
             problems.join(met)
             if tell is not None:
                 tell(log_pass.seen)
-        self.log.met(problems)
+        self.log.set_problems(problems)
         return log_pass
 
 
