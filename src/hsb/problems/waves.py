@@ -116,7 +116,7 @@ class SlowDrift(Smooth):
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         return self._waves(contexts, np.outer(when / rounds, np.where(np.arange(self.arms) % 2, -1.0, 1.0)))
 
-    def _stretches(self, rounds: int) -> Iterator[tuple[int, float]]:
+    def _phases(self, rounds: int) -> Iterator[tuple[int, float]]:
         few = min(rounds, TIMES)
         for start, end in ((k * rounds // few, (k + 1) * rounds // few) for k in range(few)):
             yield (start + end - 1) // 2, (end - start) / rounds
