@@ -14,7 +14,7 @@ from ...explain.earned import Earned
 from ...learners.featured import Featured
 from ...logs import Batch, Log
 from ...logs.log import check_log, each_batch
-from ...play.batches import checked_contexts
+from ...play.batches import check_contexts
 from ...play.named import own_contexts, read_for
 from ...policy import Policy
 from ...types import Bounds, Flags, Floats, Ints
@@ -90,7 +90,7 @@ def _add(sums: RuleEarnings, told: Explanation, policy: Policy, batch: Batch) ->
                 "Use a policy made with a wider reward_range=(low, high), or with outside='clip'."
             )
         reward = np.clip(reward, sums.low, sums.high)
-    points: Any = checked_contexts(policy, batch, own_contexts(policy, batch))[0]
+    points: Any = check_contexts(policy, batch, own_contexts(policy, batch))[0]
     learner = policy.learner
     rows = points.raw(learner.reader, 0, len(batch))[0] if isinstance(learner, Featured) else points
     rule = told.find(rows)

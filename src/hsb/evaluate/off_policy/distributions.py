@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...logs import Batch
-from ...play.batches import checked_contexts
+from ...play.batches import check_contexts
 from ...play.named import own_contexts
 from ...policy import Policy, tables
 from ...policy.learner import LoggedRows
@@ -25,7 +25,7 @@ def distributions(policy: Policy, batch: Batch, contexts: Any = None) -> tuple[F
     >>> distributions(hsb.HSB(hsb.BinaryTree(depth=2), arms=["c", "b", "a"], learning_rate=0.1), batch)[0]
     array([[0.5, 0.5, 0. ]])
     """
-    points, _ = checked_contexts(policy, batch, own_contexts(policy, batch) if contexts is None else contexts)
+    points, _ = check_contexts(policy, batch, own_contexts(policy, batch) if contexts is None else contexts)
     places = np.array([policy.arm_set.index.get(arm, -1) for arm in batch.arms], dtype=np.int64)
     known = np.flatnonzero(places >= 0)
     available = (places[batch.pools[k]] for k in range(len(batch.pools.sizes)))
