@@ -16,7 +16,7 @@ from ..logs.log import nothing_used
 from ..logs.named import with_others
 from ..policies import HSB
 from ..policy import Policy
-from ..specs import declared, needs_structure, policy_kind, policy_spec, table, within
+from ..specs import needs_structure, parse_features, policy_kind, policy_spec, table, within
 from ..structures import Structure
 from ..structures.spaces import Box
 
@@ -90,7 +90,7 @@ class Fresh:
                 )
             given |= said
             components = given.pop("components", components)
-            features = declared(given.pop("features")) if "features" in given else None
+            features = parse_features(given.pop("features")) if "features" in given else None
             if isinstance(given.get("structure"), str | dict):
                 given["structure"] = table(given["structure"], "kind")
         elif self.structure is not None or self.depth is not None or self.components is not None:
