@@ -178,7 +178,9 @@ def test_arms_alone_are_compared_on_a_table_of_text(logs, capsys):
     found = run_json(capsys, "evaluate", logs["csv"], *OPTIONS, "--always", "sale", "--uniform")
     right = hsb.evaluate.compare_off_policy({"always sale": "sale", "uniform": None}, opened(logs["csv"]))
     assert found == {**json.loads(json.dumps(right.to_dict())), "files": [], "skipped": 0}
-    fails(capsys, ["evaluate", logs["csv"], *OPTIONS, "--always", "sail"], "the arm 'sail', which the log never offers")
+    fails(
+        capsys, ["evaluate", logs["csv"], *OPTIONS, "--always", "sail"], "the arm 'sail', which is never available in the log"
+    )
 
 
 def test_a_log_of_which_nothing_is_left_says_so(logs, tmp_path, capsys):
@@ -191,7 +193,7 @@ def test_a_log_of_which_nothing_is_left_says_so(logs, tmp_path, capsys):
     fails(
         capsys,
         ["evaluate", *skipped, "--policy", tmp_path / "p.hsb"],
-        "Nothing to go by. No row was read.*or all were left out: see --skip",
+        "No event can be used. No row was read.*or all were left out: see --skip",
     )
 
 

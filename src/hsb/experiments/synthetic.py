@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluate.simulated.comparison import Comparison, joined
+from ..evaluate.simulated.comparison import Comparison, join_runs
 from ..evaluate.simulated.run import loss_range, marked_rounds, play_run
 from ..specs import make_problem, policy_spec
 from .base import Claim, Experiment, Options, Part, ReportTable, claim
@@ -70,7 +70,7 @@ class Race(Experiment):
             for name, each in group.items()
         }
         about: dict[str, Any] = {"title": settings.get("title", self.title), "synthetic": problem.synthetic, "best": best}
-        return joined(runs, np.array(marks), loss_range=loss_range(policy_specs), **about)
+        return join_runs(runs, np.array(marks), loss_range=loss_range(policy_specs), **about)
 
     def beats(
         self, compared: Comparison, better: str, worse: str, text: str, *, since: int = 0, until: int | None = None, **more: Any

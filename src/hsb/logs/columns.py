@@ -38,7 +38,7 @@ class ColumnRoles(NamedTuple):
         return list(dict.fromkeys(name for name in wanted if name is not None))
 
     def rows(self, file: str, line: Any, table: Mapping[Any, Column]) -> Rows:
-        """Return rows from `table`, a mapping from names to columns; `file` and `line` say where they come from."""
+        """Return rows from `table`, a mapping from names to columns; `file` and `line` locate them for messages."""
         context = [table[name] for name in self.meaning.context]
         some = [table[name] for name in self.available] if isinstance(self.available, tuple) else table.get(self.available)
         arm, value = table[self.arm], table[self.value]
@@ -82,10 +82,10 @@ class ColumnRoles(NamedTuple):
             )
         if not features or arm is None or propensity is None or (reward is None) == (loss is None):
             roles = {"arm": arm, "propensity": propensity, "reward": reward, "loss": loss}
-            given = ", ".join(f"{role}={quoted(name)}" for role, name in roles.items() if name is not None) or "nothing"
+            listing = ", ".join(f"{role}={quoted(name)}" for role, name in roles.items() if name is not None) or "nothing"
             needed = "arm=, propensity= and either reward= or loss="
             rest = "Name the features with context=[...], at least one; without it, all other columns are features."
-            raise InputError(f"A table needs the names of its columns: {needed}; given {given}. {rest}")
+            raise InputError(f"A table needs the names of its columns: {needed}; given {listing}. {rest}")
         column = propensity if isinstance(propensity, str) else None
         if is_number(propensity):
             meaning = meaning._replace(probabilities=share(propensity))

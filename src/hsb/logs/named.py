@@ -226,7 +226,7 @@ def _objects(values: list[Any], kind: str) -> tuple[Values, Bools]:
 
 
 def _odd(column: Column, unread: Bools) -> Bools | None:
-    """Of the values that could not be read, mark those that are not merely missing."""
+    """Mark the unreadable values that are not merely missing."""
     if (isinstance(column, np.ndarray) and column.dtype.kind in "biufM") or not unread.any():
         return None
     odd = np.zeros(len(column), dtype=np.bool_)

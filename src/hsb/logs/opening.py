@@ -239,5 +239,5 @@ def _detect_format(path: Path, is_mapped: bool) -> Format:
     if name.endswith(".vw") or VW.match(start):
         return "vw"
     raise FileError(
-        f"{path} has none of the formats {', '.join(FORMATS)}, as far as its name and first lines show. Give format=."
+        f"{path} is not in any of the formats {', '.join(FORMATS)}, as far as its name and first lines show. Give format=."
     )

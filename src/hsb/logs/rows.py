@@ -143,7 +143,7 @@ class RowChecker:
             why.note(np.asarray(np.isnan(table).any(axis=1)), "a column of available is neither true nor false")
             truth = table == 1.0
         is_listed = self.meaning.offers == "lists" and rows.available is not None
-        arm, pool, pools = self._lists(rows, why, list(shown)) if is_listed else self._shown(rows, why, shown, truth)
+        arm, pool, pools = self._lists(rows, why, list(shown)) if is_listed else self._arms_shown(rows, why, shown, truth)
         for i, reason in why:
             self.report(Problem(rows.file, int(rows.line[i]), reason))
         good = why.good
@@ -201,8 +201,8 @@ class RowChecker:
         """Raise `InputError` if a column that must be numeric holds text only: probably the wrong column."""
         name = dict(self.meaning.called).get(part)
         if name is not None and not self.rows and len(values) and np.isnan(values).all() and (example := _text_in(column)):
-            given = f"Column {quoted(name)} of {rows.file}, given as {part}=, has no numbers, e.g. {quoted(example[:40])}"
-            raise InputError(f"{given}. Were columns mixed up? Name the column of the {part} with {part}=.")
+            problem = f"Column {quoted(name)} of {rows.file}, given as {part}=, has no numbers, e.g. {quoted(example[:40])}"
+            raise InputError(f"{problem}. Were columns mixed up? Name the column of the {part} with {part}=.")
 
     def _labels(self, column: Column) -> Coded:
         """Return the arms that a column names."""
@@ -214,7 +214,7 @@ class RowChecker:
             arms = [label if label in self.places else self.written.get(str(label), label) for label in arms]
         return encode_labels(Coded(encoded.codes, arms)) if None in arms else Coded(encoded.codes, arms)
 
-    def _shown(self, rows: Rows, why: Why, shown: Coded, truth: NDArray[np.bool_] | None) -> tuple[Ints, Ints, Pools]:
+    def _arms_shown(self, rows: Rows, why: Why, shown: Coded, truth: NDArray[np.bool_] | None) -> tuple[Ints, Ints, Pools]:
         """Return the arms shown, as indices, each row's pool, and the one pool of all arms."""
         places = np.array([*(self.places.get(label, -1) for label in shown.values), -1], dtype=np.int64)
         if self.meaning.arms is not None:

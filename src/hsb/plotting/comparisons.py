@@ -1,4 +1,4 @@
-"""Figures of comparisons. Colours, dashes and markers come from `style` and can be told apart in grey."""
+"""Figures of comparisons. Colours, dashes and markers come from `style` and differ in grey too."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -30,7 +30,7 @@ def plot_comparison(
 ) -> Any:
     """Draw curves with bands, a legend beside or below them, and the best loss as a line; return the axes."""
     ax = new_axes(ax, SIZE)
-    shown = _shown(comparison)
+    shown = _drawn_marks(comparison)
     low, high = comparison.loss_range or (-math.inf, math.inf)
     for (name, curve), style in zip(comparison.curves().items(), _styles(comparison, styles), strict=True):
         _band(ax, name, *(values[shown] for values in curve), style=style, within=(low, high))
@@ -51,7 +51,7 @@ def plot_regret(
 ) -> Any:
     """Draw regret so far with bands and, dotted in the same colour, proved bounds; return the axes."""
     ax = new_axes(ax, SIZE)
-    shown = _shown(comparison)
+    shown = _drawn_marks(comparison)
     rounds = comparison.marks[shown]
     proved = comparison.bounds if bounds is None else {name: _values(name, each, comparison) for name, each in bounds.items()}
     if unknown := [name for name in proved if name not in comparison.losses]:
@@ -84,7 +84,7 @@ def _values(name: str, bound: Bound | Floats, comparison: "Comparison") -> Float
     return values
 
 
-def _shown(comparison: "Comparison") -> Any:
+def _drawn_marks(comparison: "Comparison") -> Any:
     return comparison.marks >= _first(comparison)
 
 

@@ -1,4 +1,4 @@
-"""What a policy would do on the rows of a log: its distribution over the log's arms. Nothing is learned."""
+"""A policy's distributions over the arms of a log, row by row. The policy does not learn."""
 
 from typing import Any
 
@@ -14,10 +14,10 @@ from ...types import Floats
 
 
 def distributions(policy: Policy, batch: Batch, contexts: Any = None) -> tuple[Floats, NDArray[np.bool_]]:
-    """(n, arms of the batch): the probability of every arm, among those that the row offers and the policy knows; rows add to 1.
+    """Return the probability of every arm, (n, arms of the batch), among the available arms that the policy knows; rows sum to 1.
 
-    Second, which rows offer any such arm: in the others the policy could not have played, and the row is 0. `contexts` are the policy's; by
-    default those of the batch. Compiled for mixtures: O(n * nodes * arms).
+    Also returns the rows that have any such arm: in the others the policy could not play, and the row is 0. `contexts` are the policy's;
+    default: those of the batch. Compiled for mixtures: O(n * nodes * arms).
 
     >>> import hsb
     >>> available = [[True, True, False]]
