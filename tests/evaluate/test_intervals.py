@@ -95,8 +95,8 @@ def test_a_claim_holds_fails_or_ties(differences, holds):
 @pytest.mark.parametrize(
     ("call", "fragment"),
     [
-        (lambda: mean_interval([]), "one a repetition"),
-        (lambda: mean_interval([[1.0]]), "one a repetition"),
+        (lambda: mean_interval([]), "one for each repetition"),
+        (lambda: mean_interval([[1.0]]), "one for each repetition"),
         (lambda: mean_interval([1.0, math.nan]), "finite"),
         (lambda: mean_interval(["x"]), "numbers"),
         (lambda: mean_interval([1.0, 2.0], confidence=95), "0.95"),
