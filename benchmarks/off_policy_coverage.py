@@ -26,7 +26,7 @@ from hsb.evaluate.off_policy.accumulators import Reading
 from hsb.evaluate.off_policy.bootstrap import draws, studentised
 from hsb.evaluate.off_policy.estimators import ESTIMATORS
 from hsb.evaluate.off_policy.reward_models import FOLDS, reward_model
-from hsb.evaluate.parallel import Progress, Teller, spread
+from hsb.evaluate.parallel import Progress, ProgressCounter, spread
 from hsb.logs import Batch
 
 OUT = Path(__file__).resolve().parent.parent / "out" / "coverage.md"
@@ -79,10 +79,10 @@ def measure(names: Sequence[str], sizes: Sequence[int], logs: int, jobs: int, pr
     """Every case at every size."""
     tasks = [(name, n, FIRST_SEED + k, min(PART, logs - k)) for n in sizes for name in names for k in range(0, logs, PART)]
     done: Results = {(name, n): [] for n in sizes for name in names}
-    teller = Teller(progress, logs * len(done))
+    counter = ProgressCounter(progress, logs * len(done))
     for name, rows, outcomes in (some(*task) for task in tasks) if jobs == 1 else spread(jobs, some, tasks):
         done[name, rows] += outcomes
-        teller(len(outcomes))
+        counter(len(outcomes))
     return done
 
 

@@ -57,11 +57,11 @@ HIDDEN |= {
     "resolves",
 }
 HIDDEN |= {
-    "looked",
-    "pass_over",
+    "arms_view",
+    "skip_line",
     "knows_arms",
     "take_arms",
-    "met",
+    "set_problems",
     "cut",
     "files",
     "read",

@@ -1,4 +1,4 @@
-"""Rows as a pandas data frame. Pandas is imported when a frame is asked for, and nothing else of hsb imports it."""
+"""Making pandas data frames. Pandas is imported on the first call, and by no other module of hsb."""
 
 from collections.abc import Sequence
 from importlib import import_module

@@ -1,15 +1,16 @@
-"""Does it depend on the arm whether feedback comes? Counts by arm, and an e-value against "it does not".
+"""A test of whether feedback depends on the arm: counts by arm, and an e-value against the hypothesis that it does not.
 
-Arm a is drawn with probability p. If the arm has no say in whether feedback comes, a is drawn with probability p among the decisions that got
-feedback, and among those that did not: w = 1[arm is a] / p has mean 1 in both, given everything before. So for a stake k > 0 the products of
+Arm a is drawn with probability p. If the arm does not affect whether feedback arrives, a has probability p among the decisions with feedback,
+and among those without: w = 1[arm is a] / p has mean 1 in both, given everything before. So for a stake k > 0 the products of
 (1 + k w) / (1 + k), one over the decisions with feedback and one over those without, are martingales that begin at 1. So is their average over
-stakes, over arms and over the two, with shares that are set beforehand. By Ville's inequality it *ever* exceeds x with probability 1/x at most.
+stakes, over arms and over the two products, with weights fixed in advance. By Ville's inequality it *ever* exceeds x with probability at most
+1/x.
 
-An arm whose feedback is missing more often is drawn too often among the decisions without feedback, and the others among those with it.
+An arm whose feedback is missing more often is too frequent among the decisions without feedback, the other arms among those with it.
 
-What it needs: probabilities that are right (`log_honesty` tests that, and does not mind missing feedback), and decisions that are told in the
-order in which they were made, each when it is settled whether its feedback comes in time. Young decisions must wait: those that have feedback
-already are not like those that will.
+The test needs correct probabilities (`log_honesty` tests them, and tolerates missing feedback). Add decisions in the order in which they were
+made, each once it is settled whether its feedback arrives in time. Recent decisions must wait: those that already have feedback differ from
+those whose feedback is still to come.
 """
 
 import math
@@ -19,14 +20,14 @@ import numpy as np
 from .types import Flags, Floats, Ints
 
 STAKES = 2.0 ** np.arange(1, -13, -1)
-FIRST_ARMS = 0.8  # the share of all arms that were there from the beginning
+FIRST_ARMS = 0.8  # the total weight of the initial arms
 
 
 def arm_share(place: int, first: int) -> float:
-    """The share of an arm, so that the shares of all arms that ever come add up to 1 at most.
+    """Return the weight of the arm with index `place`; the weights of all arms that are ever added sum to at most 1.
 
-    The `first` arms, which were there from the beginning, share four fifths. The j-th arm that was added has one fifth / (j (j + 1)): the sum
-    over all j is one fifth. An arm keeps its share, whatever arms come and go later.
+    The `first` arms, which exist from the beginning, share four fifths. The j-th arm that was added has one fifth / (j (j + 1)): the sum
+    over all j is one fifth. An arm keeps its weight, whatever arms are added or removed later.
 
     >>> [round(arm_share(place, 4), 3) for place in range(7)]
     [0.2, 0.2, 0.2, 0.2, 0.1, 0.033, 0.017]
@@ -38,9 +39,9 @@ def arm_share(place: int, first: int) -> float:
 
 
 class FeedbackEvidence:
-    """Decisions and feedback by arm, and the evidence that the two depend on each other.
+    """Counts of decisions and feedback by arm, and the evidence that feedback depends on the arm.
 
-    `first`: how many arms there are at the beginning; `widen` makes room for those that are added. Constant memory; 14 logarithms a decision.
+    `first` is the number of arms at the beginning; `widen` makes room for added arms. Constant memory; 14 logarithms a decision.
 
     >>> evidence, rng = FeedbackEvidence(2), np.random.default_rng(0)
     >>> arm = rng.integers(2, size=1000)
@@ -71,9 +72,9 @@ class FeedbackEvidence:
             self.sums = np.pad(self.sums, ((0, 0), (0, more), (0, 0)))
 
     def add(self, arm: Ints, propensity: Floats, came: Flags, available: Flags | None = None) -> None:
-        """Take in decisions: the places of their arms, their probabilities, whether feedback came; `available`, (n, arms): which arms were.
+        """Add decisions: indices of their arms, propensities, whether feedback `came`, and which arms were `available`, (n, arms).
 
-        Without `available`, all arms were. Scalars are one decision.
+        `available` None: all arms were. Scalars are one decision.
         """
         places, p, had = np.atleast_1d(arm), np.atleast_1d(propensity), np.atleast_1d(came).astype(np.int64)
         count = len(self.decisions)
@@ -87,25 +88,25 @@ class FeedbackEvidence:
         np.add.at(self.sums, (had, places), np.log1p(STAKES / p[:, None]))
 
     def shares(self) -> Floats:
-        """By arm, the share of its decisions that got feedback; NaN for an arm without decisions."""
+        """Return, for each arm, the share of its decisions that got feedback; NaN for an arm without decisions."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.answered / self.decisions)
 
     def log_e_value(self) -> float:
-        """The logarithm of the e-value of "the arm has no say in whether feedback comes": above log(x), ever, with probability 1/x at most."""
+        """Return the log e-value against "feedback does not depend on the arm". If that is true, P(it ever exceeds log x) <= 1/x."""
         return self._average(self._gains())
 
     def exceeds(self, level: float) -> bool:
-        """Is `log_e_value` above a level of at least 0? Quick with many arms as long as no stake alone is: it is an average over stakes."""
+        """Is `log_e_value` above `level`, at least 0? Fast for many arms unless a single stake exceeds it: the e-value averages over stakes."""
         gains = self._gains()
         return float(gains.max(initial=0.0)) > level and self._average(gains) > level
 
     def _gains(self) -> Floats:
-        """The logarithm of what each stake has become, of decisions without and with feedback."""
+        """Return the logarithm of each stake's product, for decisions without and with feedback."""
         return np.asarray(self.sums - self.available[:, :, None] * np.log1p(STAKES))
 
     def log_honesty(self) -> float:
-        """The logarithm of the e-value of "arms were drawn with these probabilities", over all decisions, with feedback or without."""
+        """Return the log e-value against "arms were drawn with these probabilities", over all decisions, with or without feedback."""
         return self._average((self.sums.sum(axis=0) - self.available.sum(axis=0)[:, None] * np.log1p(STAKES))[None])
 
     def _average(self, gains: Floats) -> float:
@@ -113,6 +114,6 @@ class FeedbackEvidence:
         if not count:
             return 0.0
         shares = np.array([arm_share(place, self.first) for place in range(count)]) / (ways * stakes)
-        left = max(1.0 - float(shares.sum()) * ways * stakes, 0.0)  # is never bet
+        left = max(1.0 - float(shares.sum()) * ways * stakes, 0.0)  # never staked
         top = max(float(gains.max()), 0.0)
         return top + math.log(float((shares[None, :, None] * np.exp(gains - top)).sum()) + left * math.exp(-top))

@@ -1,12 +1,12 @@
-"""Errors. Each message says what was given, what is needed and how to fix it; the object it was raised from is unchanged."""
+"""Errors. Each message states what was given, what is needed and how to fix it; the object that raised it is unchanged."""
 
 from typing import Any
 
-MOST = 400  # letters of what was given in a message
+MOST = 400  # letters of a value in a message
 
 
 class InputError(ValueError):
-    """An argument cannot be used as given. The message says what is needed; nothing was changed. It is a `ValueError`.
+    """An argument cannot be used. The message states what is needed; nothing was changed. It is a `ValueError`.
 
     >>> import hsb
     >>> hsb.Exp3(arms=0)
@@ -16,7 +16,7 @@ class InputError(ValueError):
 
 
 class BudgetError(InputError):
-    """What was asked for is legal, but takes more memory or time than the library is willing to begin. The message says how much.
+    """A valid request that needs more memory or time than the library allows. The message states the limit.
 
     >>> import hsb
     >>> hsb.KaryTree(k=5000, depth=2)
@@ -26,7 +26,7 @@ class BudgetError(InputError):
 
 
 class FileError(ValueError):
-    """A file is damaged, is no file of this library, or was written by a newer version of it. It is a `ValueError`.
+    """A file is damaged, was not written by this library, or was written by a newer version of it. It is a `ValueError`.
 
     >>> import hsb, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -41,7 +41,7 @@ class FileError(ValueError):
 
 
 class BrokenState(RuntimeError):
-    """The numbers that a policy has learned were changed from outside and mean nothing any more. Load the policy again. It is a `RuntimeError`.
+    """A policy's state was changed from outside and is no longer valid. Load the policy again. It is a `RuntimeError`.
 
     >>> import hsb
     >>> issubclass(hsb.BrokenState, RuntimeError)
@@ -50,7 +50,7 @@ class BrokenState(RuntimeError):
 
 
 class StaleDecision(RuntimeError):
-    """`Decision.probabilities` was asked for after the policy had learned, when it can no longer tell them. It is a `RuntimeError`.
+    """`Decision.probabilities` was first read after the policy had learned, when they are lost. It is a `RuntimeError`.
 
     >>> import hsb
     >>> policy = hsb.Exp3(arms=2, seed=0)
@@ -63,7 +63,7 @@ class StaleDecision(RuntimeError):
 
 
 def quoted(value: Any) -> str:
-    """What was given, as a message shows it: not longer than a few lines, whatever it is, and even where it cannot be shown.
+    """Format a value for a message: at most a few lines, and even if its `repr` fails.
 
     >>> quoted([1, "a"]), quoted(10**5000)
     ("[1, 'a']", 'a whole number of 16610 bits')
@@ -74,6 +74,6 @@ def quoted(value: Any) -> str:
         return f"{value[: MOST // 2]!r}... ({len(value)} long)"
     try:
         shown = repr(value)
-    except Exception:  # of whatever class: its own code runs here
+    except Exception:  # the value's own code runs here, and may raise anything
         return f"something of type {type(value).__name__} that cannot be shown"
     return shown if len(shown) <= MOST else f"{shown[: MOST // 2]} ... {shown[-MOST // 4 :]}"

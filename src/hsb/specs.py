@@ -1,6 +1,6 @@
-"""Problems, structures and policies made from plain data, as settings and TOML files hold it. Errors name the key.
+"""Making problems, structures and policies from plain data, such as TOML files. Errors name the key.
 
-A name stands for a class of hsb, "module:Class" for one of the user's own, other keys for its arguments. Nothing else is imported by name.
+A name refers to a class of hsb, "module:Class" to a class of the user; the other keys are its arguments. Nothing else is imported by name.
 """
 
 import importlib
@@ -16,69 +16,71 @@ from .errors import InputError, quoted
 from .features import Features
 from .features.kinds import FeatureKind
 from .policy import Policy
-from .problems import Problem, named
+from .problems import Problem, by_name
 from .problems.losses_file import Losses
 from .structures import OneOf, Structure
 
 Plain = dict[str, Any]
-NEEDED = {"structure", "features", "arms"}  # arguments of a policy that need not be given: they follow from the problem
+NEEDED = {"structure", "features", "arms"}  # required arguments of a policy that follow from the problem
 
 
-def world(given: Plain) -> Problem:
-    """The problem of that `name`, with the other keys as its settings; or, where there is a `path`, a file of losses.
+def make_problem(spec: Plain) -> Problem:
+    """Make the problem called `name`, with the other keys as its settings; or, if `spec` has a `path`, one from a file of losses.
 
-    >>> world({"name": "smooth", "arms": 4})
+    >>> make_problem({"name": "smooth", "arms": 4})
     Smooth(arms=4, model=0)
     """
-    if "path" in given:
-        return Losses(given)
-    settings = dict(given)
+    if "path" in spec:
+        return Losses(spec)
+    settings = dict(spec)
     if "name" not in settings:
         raise InputError("name: is missing. See hsb.problems for the names.")
     name = str(settings.pop("name"))
     if ":" not in name:
-        return named(name, **settings)
-    problem: Problem = made(imported(name, Problem), settings)
+        return by_name(name, **settings)
+    problem: Problem = construct(import_class(name, Problem), settings)
     return problem
 
 
 class Domain(Protocol):
-    """What a policy is made for: arms, by number or name, and the space of its contexts. A problem is one."""
+    """The arms, by number or name, and the space of contexts that a policy is made for. A problem is a domain."""
 
     @property
     def arms(self) -> Any:
-        """How many, or which."""
+        """The number of arms, or the arms."""
 
     @property
     def space(self) -> Any:
-        """Where contexts lie."""
+        """The space of contexts."""
 
 
-def structure(given: Plain, problem: Domain) -> Structure:
-    """A structure from {"kind": ..., its arguments}, over the contexts of the problem.
+def structure(spec: Plain, problem: Domain) -> Structure:
+    """Make a structure from {"kind": ..., its arguments}, over the contexts of the problem.
 
-    >>> structure({"kind": "BinaryTree", "depth": 3}, world({"name": "two-features"})).space
+    >>> structure({"kind": "BinaryTree", "depth": 3}, make_problem({"name": "two-features"})).space
     Box([0.0, 0.0], [1.0, 1.0])
     """
-    settings = dict(given)
+    settings = dict(spec)
     kind = _kind("kind", settings.pop("kind", None), Structure, list(Structure.kinds))
     if kind is OneOf:
         known_keys(settings, {"structures"})
         return OneOf(*(structure(table(each), problem) for each in settings.get("structures", [])))
-    found: Structure = made(kind, settings, space=problem.space)
-    return found
+    result: Structure = construct(kind, settings, space=problem.space)
+    return result
 
 
-def policy_spec(given: Plain, problem: Domain, rounds: int, *, bare: bool = False) -> Callable[[int], Policy]:
-    """Makes the policy {"policy": ..., "structure": ..., its settings} from a seed. `horizon` may be true: the rounds to be played.
+def policy_spec(spec: Plain, problem: Domain, rounds: int, *, bare: bool = False) -> Callable[[int], Policy]:
+    """Return a function that makes the policy {"policy": ..., "structure": ..., its settings} from a seed.
 
-    `bare`: those that can do without a structure need none: HSB, and LinUCB, which then takes as many numbers as the space has features.
+    `horizon` may be true: the `rounds` to be played. With `bare`, policies for which a structure is optional need none: HSB, and LinUCB, which
+    then takes the number of features of the problem's space.
 
     >>> tree = {"kind": "BinaryTree", "depth": 2}
-    >>> policy_spec({"policy": "SExp3", "structure": tree, "horizon": True}, world({"name": "stationary"}), 1000)(0).settings()["horizon"]
+    >>> make = policy_spec({"policy": "SExp3", "structure": tree, "horizon": True}, make_problem({"name": "stationary"}), 1000)
+    >>> make(0).settings()["horizon"]
     1000.0
     """
-    settings = dict(given)
+    settings = dict(spec)
     kind = policy_kind(settings.pop("policy", None))
     where = settings.pop("structure", None)
     if settings.get("horizon") is True:
@@ -94,14 +96,14 @@ def policy_spec(given: Plain, problem: Domain, rounds: int, *, bare: bool = Fals
         first = [problem.space.features]
 
     def make(seed: int) -> Policy:
-        policy: Policy = made(kind, settings, *first, arms=problem.arms, seed=seed)
+        policy: Policy = construct(kind, settings, *first, arms=problem.arms, seed=seed)
         return policy
 
     return make
 
 
 def needs_structure(kind: Any) -> Literal["", "always", "perhaps", "features"]:
-    """Does a policy take a structure: never, always, perhaps, or instead a number of features?
+    """Return whether a policy's class takes a structure: "" (never), "always", "perhaps", or "features" (a number of features instead).
 
     >>> from hsb.policies import HSB, Exp3, LinUCB, TreeThompson
     >>> [needs_structure(kind) for kind in (Exp3, TreeThompson, HSB, LinUCB)]
@@ -116,34 +118,34 @@ def needs_structure(kind: Any) -> Literal["", "always", "perhaps", "features"]:
 
 
 def policy_kind(name: Any) -> Any:
-    """The class of a policy that can be made from settings, by its name or as "module:Class"."""
-    return _kind("policy", name, Policy, [each for each, kind in Policy.kinds.items() if needed(kind) <= NEEDED])
+    """Return the class of a policy that can be made from settings, by its name or as "module:Class"."""
+    return _kind("policy", name, Policy, [name for name, kind in Policy.kinds.items() if required_arguments(kind) <= NEEDED])
 
 
-def declared(given: Any) -> Features:
-    """The features that a table declares: age = "number", hour = {kind = "cycle", period = 24}.
+def parse_features(declared: Any) -> Features:
+    """Return the features that a table declares: age = "number", hour = {kind = "cycle", period = 24}.
 
-    >>> declared({"age": "number", "hour": {"kind": "cycle", "period": 24}})
+    >>> parse_features({"age": "number", "hour": {"kind": "cycle", "period": 24}})
     Features(age=Number(), hour=Cycle(24))
     """
-    kinds = {each.name: each for each in FeatureKind.kinds.values()}
-    found = {}
-    for name, said in table(given).items():
+    kinds = {kind.name: kind for kind in FeatureKind.kinds.values()}
+    features = {}
+    for name, declaration in table(declared).items():
         with within(f"features.{name}"):
-            settings = dict(table(said, "kind"))
+            settings = dict(table(declaration, "kind"))
             kind = kinds.get(str(settings.pop("kind", "")).lower())
             if kind is None:
-                raise InputError(f"kind: must be one of {', '.join(kinds)}; given {quoted(said)}.")
+                raise InputError(f"kind: must be one of {', '.join(kinds)}; given {quoted(declaration)}.")
             known_keys(settings, {field.name for field in fields(kind)})  # type: ignore[arg-type]
             for field in fields(kind):  # type: ignore[arg-type]
                 if field.default is MISSING and field.name not in settings:
                     raise InputError(f"{field.name}: is missing; a {kind.name} needs one.")
-            found[name] = kind(**settings)
-    return Features(found)
+            features[name] = kind(**settings)
+    return Features(features)
 
 
 def table(value: Any, key: str | None = None) -> Plain:
-    """A table as it is; text alone is a table with that text under `key`."""
+    """Check that `value` is a table and return it; text stands for a table with that text under `key`."""
     if isinstance(value, str) and key is not None:
         return {key: value}
     if not isinstance(value, dict):
@@ -151,12 +153,12 @@ def table(value: Any, key: str | None = None) -> Plain:
     return value
 
 
-def imported(name: str, base: type) -> Any:
-    """The class "module:Class", a subclass of `base`, from Python's path or, after that, from the current directory.
+def import_class(name: str, base: type) -> Any:
+    """Import the class "module:Class", a subclass of `base`, from Python's path or, failing that, from the current directory.
 
-    Importing runs the module's code. The current directory stays on the path, so that the module may import what lies beside it.
+    Importing runs the module's code. The current directory stays on the path, so that the module can import its neighbours.
 
-    >>> imported("hsb.problems:Smooth", __import__("hsb").problems.Problem).__name__
+    >>> import_class("hsb.problems:Smooth", __import__("hsb").problems.Problem).__name__
     'Smooth'
     """
     module_name, _, class_name = name.partition(":")
@@ -176,9 +178,9 @@ def imported(name: str, base: type) -> Any:
     kind = getattr(module, class_name, None)
     if not isinstance(kind, type) or not issubclass(kind, base):
         kinds = [each for each, value in vars(module).items() if isinstance(value, type) and issubclass(value, base)]
-        where = getattr(module, "__file__", None) or module_name
+        file = getattr(module, "__file__", None) or module_name
         lacking = f"no subclass of hsb's {base.__name__} of the name {quoted(class_name)}"
-        raise InputError(f"{quoted(name)}: {where} has {lacking}; it has {', '.join(sorted(kinds)) or 'none at all'}.")
+        raise InputError(f"{quoted(name)}: {file} has {lacking}; it has {', '.join(sorted(kinds)) or 'no subclass'}.")
     if inspect.isabstract(kind):
         raise InputError(
             f"{quoted(name)} is not complete: it must define {', '.join(sorted(vars(kind)['__abstractmethods__']))}."
@@ -189,7 +191,7 @@ def imported(name: str, base: type) -> Any:
 def _kind(key: str, name: Any, base: Any, listed: list[str]) -> Any:
     if isinstance(name, str) and ":" in name:
         try:
-            return imported(name, base)
+            return import_class(name, base)
         except InputError as error:
             raise InputError(f"{key}: {error}") from None
     if name not in listed:
@@ -197,39 +199,41 @@ def _kind(key: str, name: Any, base: Any, listed: list[str]) -> Any:
     return base.kinds[name]
 
 
-def made(kind: Any, given: Plain, *first: Any, **provided: Any) -> Any:
-    """The object; InputError that names a key which is unknown or missing."""
+def construct(kind: Any, settings: Plain, *first: Any, **provided: Any) -> Any:
+    """Make an object of the class `kind`. Raises `InputError` that names an unknown or missing key.
+
+    `settings` come from the user, `first` and `provided` from the program; a class gets only the provided arguments that it takes.
+    """
     signature = inspect.signature(kind)
     known = [name for name, each in signature.parameters.items() if each.kind is not inspect.Parameter.VAR_KEYWORD]
     more = set(signature.parameters) - set(known)
-    if more <= {"unknown"}:  # which HSB has to name what it does not take
+    if more <= {"unknown"}:  # HSB's **unknown only serves its error message
         provided = {name: value for name, value in provided.items() if name in known}
-        known_keys(given, set(known[len(first) :]) - set(provided))
+        known_keys(settings, set(known[len(first) :]) - set(provided))
     try:
-        signature.bind(*first, **given, **provided)
+        signature.bind(*first, **settings, **provided)
     except TypeError as error:
         raise InputError(f"{kind.__name__}: {error}.") from None
-    return kind(*first, **given, **provided)
+    return kind(*first, **settings, **provided)
 
 
-def needed(kind: Any) -> set[str]:
-    """The arguments of a class that must be given."""
-    given = inspect.signature(kind).parameters.items()
-    return {
-        name for name, each in given if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
-    }
+def required_arguments(kind: Any) -> set[str]:
+    """Return the names of a class's arguments that have no default."""
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = inspect.signature(kind).parameters.items()
+    return {name for name, each in parameters if each.default is each.empty and each.kind not in variable}
 
 
-def known_keys(given: Plain, known: set[str]) -> None:
-    """InputError that names a key which is not one of those known."""
-    for name in given:
+def known_keys(settings: Plain, known: set[str]) -> None:
+    """Raise `InputError` that names a key of `settings` which is not in `known`."""
+    for name in settings:
         if name not in known:
             raise InputError(f"{name}: unknown key. The keys are {', '.join(sorted(known))}.")
 
 
 @contextmanager
 def within(where: str) -> Iterator[None]:
-    """Errors say where they come from.
+    """Prefix the message of an `InputError` raised in the block with `where`.
 
     >>> with within("policies[0]"):
     ...     raise InputError("policy: is missing.")

@@ -1,4 +1,4 @@
-"""The arrays that everything here speaks of, by their short names."""
+"""Short names for the types used throughout."""
 
 from collections.abc import Hashable, Iterable
 from typing import Any, Literal
@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-Masks = NDArray[np.uint8]  # one byte an arm: is it available? Empty where every arm is
+Masks = NDArray[np.uint8]  # one byte for each arm: is it available? Empty if all arms are
 Table = NDArray[Any]  # contexts that were checked, one row each
-Arms = int | Iterable[Hashable]  # how many arms there are, or the arms themselves
+Arms = int | Iterable[Hashable]  # the number of arms, or the arms
 Bounds = tuple[float, float]  # the least and the most that a loss may be
-Range = Bounds | Literal["auto"]  # the same, or found on the way
-Outside = Literal["error", "clip"]  # what is done with a loss outside its range
-Seed = int | np.random.Generator | None  # what random numbers come from
+Range = Bounds | Literal["auto"]  # the same, or inferred from the data
+Outside = Literal["error", "clip"]  # what to do with a loss outside its range
+Seed = int | np.random.Generator | None  # the source of random numbers
 Arrays = dict[str, NDArray[Any]]  # a state in plain arrays, by name

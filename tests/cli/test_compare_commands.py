@@ -98,7 +98,7 @@ def test_one_policy_alone_prints_six_estimators(folder, capsys):
         (["--policy", "A", "--policy", "A"], "Two candidates are called a. Give one another name"),
         (["--policy", "A", "--baseline", "z"], "--baseline must be one of a, uniform; given z"),
         (["--policy", "A", "--html", "no/such/c.html"], "There is no folder no/such"),
-        (["--always", "7"], "the arm '7', which the log never offers"),
+        (["--always", "7"], "the arm '7', which is never available in the log"),
         (["--policy", "A", "--engine", "spark"], "engine must be one of local, dask, ray"),
         (["--policy", "A", "--uniform", "--estimator", "best"], "estimator must be"),
     ],

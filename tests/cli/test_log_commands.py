@@ -143,7 +143,7 @@ def test_bad_input_is_one_line_and_writes_nothing(log, tmp_path, capsys, monkeyp
     fails(capsys, ["train", log, "--out", "p.hsb", "--learning-rate", "-1"], "--learning-rate must")
     fails(capsys, ["train", log, "--out", "p.hsb", "--high", "0.5"], "outside")
     fails(capsys, ["evaluate", log], "--policy")
-    fails(capsys, ["evaluate", log, "--policy", "exp3.hsb"], "Nothing to go by")
+    fails(capsys, ["evaluate", log, "--policy", "exp3.hsb"], "can be used")
     fails(capsys, ["evaluate", log, "--policy", "exp3.hsb", "--clip", "-1"], "clip must be")
     fails(capsys, ["explain", "exp3.hsb"], "of the kind Exp3, which has no rules")
     fails(capsys, ["explain", "none.hsb"], "none.hsb")

@@ -62,7 +62,7 @@ def test_without_propensities_it_is_said_what_can_be_done(shop, capsys):
 def test_a_replay_that_cannot_be(shop, capsys):
     out, _ = run(capsys, "replay", shop, *OPTIONS, "--propensity", "rare", *FRESH)
     assert "nan" not in out and "no event matched, so there is no average reward; the log 0." in out
-    assert "Warning: " in out and "events were passed over" in out and "1e-06" in out and "hsb evaluate" in out
+    assert "Warning: " in out and "events were skipped" in out and "1e-06" in out and "hsb evaluate" in out
     found = run_json(capsys, "replay", shop, *OPTIONS, "--propensity", "rare", *FRESH)
     assert found["matched"] == 0 and found["average_reward"] is None and len(found["warnings"]) == 1
     out, _ = run(capsys, "replay", shop, *OPTIONS, "--propensity", "uniform", *FRESH)
@@ -85,10 +85,10 @@ def test_decisions_become_a_table_and_a_log():
     assert list(rows) == ["x0", "x1", "arm", "propensity", "reward"]
     assert hsb.logs.decisions_table([hsb.Decision(context=0.5, arm="a", propensity=0.5)], [1])["x"] == [0.5]
     for wrong, words in [
-        (lambda: hsb.logs.decisions_table(made, [1.0]), "a reward for each"),
+        (lambda: hsb.logs.decisions_table(made, [1.0]), "one number for each decision"),
         (lambda: hsb.logs.decisions_table([3], [1.0]), "decisions"),
         (lambda: hsb.logs.decisions_table(made, ["x", 0, 0]), "numbers"),
-        (lambda: hsb.logs.decisions_table(made, [1, 0, 0], arm="country"), "A feature is called 'country'"),
+        (lambda: hsb.logs.decisions_table(made, [1, 0, 0], arm="country"), "A feature has the name 'country'"),
         (lambda: hsb.logs.decisions_table(made, [1, 0, 0], arm="reward"), "different names"),
         (lambda: hsb.logs.from_decisions(made, [1, 0, 0], arms=ARMS), "decisions_table"),
     ]:

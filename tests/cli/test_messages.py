@@ -150,7 +150,7 @@ def test_messages_speak_of_options(logs, tmp_path, capsys):
         ["train", logs["csv"], *mixed, *out],
         r"Column 'shown' of .*, given as --reward, has no numbers, e.g. '(sale|app|film)'",
     )
-    named = "names of its columns: --arm, --propensity and one of --reward and --loss; given --arm 'shown'. Features are those in --context"
+    named = "names of its columns: --arm, --propensity and either --reward or --loss; given --arm 'shown'. Name the features with --context"
     fails(capsys, ["train", logs["csv"], "--arm", "shown", *out], named)
     fails(capsys, ["train", logs["csv"], *OPTIONS, "--context", "contry", *out], "no column 'contry'. It has: 'country'")
     fails(
@@ -178,7 +178,9 @@ def test_arms_alone_are_compared_on_a_table_of_text(logs, capsys):
     found = run_json(capsys, "evaluate", logs["csv"], *OPTIONS, "--always", "sale", "--uniform")
     right = hsb.evaluate.compare_off_policy({"always sale": "sale", "uniform": None}, opened(logs["csv"]))
     assert found == {**json.loads(json.dumps(right.to_dict())), "files": [], "skipped": 0}
-    fails(capsys, ["evaluate", logs["csv"], *OPTIONS, "--always", "sail"], "the arm 'sail', which the log never offers")
+    fails(
+        capsys, ["evaluate", logs["csv"], *OPTIONS, "--always", "sail"], "the arm 'sail', which is never available in the log"
+    )
 
 
 def test_a_log_of_which_nothing_is_left_says_so(logs, tmp_path, capsys):
@@ -191,7 +193,7 @@ def test_a_log_of_which_nothing_is_left_says_so(logs, tmp_path, capsys):
     fails(
         capsys,
         ["evaluate", *skipped, "--policy", tmp_path / "p.hsb"],
-        "Nothing to go by. No row was read.*or all were left out: see --skip",
+        "No event can be used. No row was read.*or all were left out: see --skip",
     )
 
 
@@ -235,8 +237,8 @@ def test_rewards_beyond_a_range_name_options_that_the_command_has(tmp_path, caps
 def test_every_argument_has_its_option():
     """What the library calls its arguments in messages; and text that is no argument stays."""
     for said_, right in (
-        ("needed: context=[...], arm=, propensity= and one of reward= and loss=; given arm='a', context=['x'].",
-         "needed: --context, --arm, --propensity and one of --reward and --loss; given --arm 'a', --context ['x']."),
+        ("needed: context=[...], arm=, propensity= and either reward= or loss=; given arm='a', context=['x'].",
+         "needed: --context, --arm, --propensity and either --reward or --loss; given --arm 'a', --context ['x']."),
         ("Say which with format=.", "Say which with --format."),
         ("hsb.Features(age=hsb.Number())", "hsb.Features(age=hsb.Number())"),
         ("x=1 and charm= and rows=2", "x=1 and charm= and rows=2"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hsb
-from hsb.evaluate.intervals import SUMMED, _expanded, mean_interval, paired_interval, student_quantile, zero_p
+from hsb.evaluate.intervals import SUMMED, _expand_quantile, mean_interval, paired_interval, student_quantile, zero_p
 from hsb.experiments.base import claim
 
 KNOWN = [  # p, degrees of freedom, quantile: printed tables
@@ -40,7 +40,7 @@ def test_closed_forms():
 
 def test_the_sum_and_the_expansion_meet():
     for p in (0.6, 0.975, 0.9995):
-        assert student_quantile(p, SUMMED) == pytest.approx(_expanded(NormalDist().inv_cdf(p), SUMMED), rel=1e-10)
+        assert student_quantile(p, SUMMED) == pytest.approx(_expand_quantile(NormalDist().inv_cdf(p), SUMMED), rel=1e-10)
         assert student_quantile(p, SUMMED) > student_quantile(p, SUMMED + 1) > student_quantile(p, SUMMED + 2)
     assert student_quantile(0.975, 10**9) == pytest.approx(1.959963985, rel=1e-8)
 
@@ -95,8 +95,8 @@ def test_a_claim_holds_fails_or_ties(differences, holds):
 @pytest.mark.parametrize(
     ("call", "fragment"),
     [
-        (lambda: mean_interval([]), "one a repetition"),
-        (lambda: mean_interval([[1.0]]), "one a repetition"),
+        (lambda: mean_interval([]), "one for each repetition"),
+        (lambda: mean_interval([[1.0]]), "one for each repetition"),
         (lambda: mean_interval([1.0, math.nan]), "finite"),
         (lambda: mean_interval(["x"]), "numbers"),
         (lambda: mean_interval([1.0, 2.0], confidence=95), "0.95"),

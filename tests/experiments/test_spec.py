@@ -13,7 +13,7 @@ from hsb.experiments.spec import read
 from hsb.experiments.study import conduct
 from hsb.policy import Policy
 from hsb.problems import Problem
-from hsb.specs import policy_spec, structure, world
+from hsb.specs import make_problem, policy_spec, structure
 from hsb.structures import Structure
 
 GOOD = """
@@ -69,7 +69,7 @@ def test_what_the_file_says_is_what_plays(write):
     spec = read(write(GOOD))
     assert (spec["title"], spec["rounds"], spec["runs"], spec["seed"]) == ("Mine", 400, 3, 5)
     assert list(spec["policies"]) == ["ours", "Uniform", "SExp3"]
-    problem, shared = world(spec["problem"]), {"structure": spec["structure"]}
+    problem, shared = make_problem(spec["problem"]), {"structure": spec["structure"]}
     ours, _, cells = (policy_spec(shared | policy, problem, spec["rounds"])(1) for policy in spec["policies"].values())
     assert ours.learner.mixture.rates.horizon == 400 and ours.structure == hsb.BinaryTree(depth=4)
     assert cells.structure.leaves == 4 and cells.learner.mixture.rates.learning_rate == 0.1
@@ -77,7 +77,7 @@ def test_what_the_file_says_is_what_plays(write):
 
 def test_a_file_of_losses_is_played_as_it_is(write):
     spec = read(write(FILE))
-    table = world(spec["file"])
+    table = make_problem(spec["file"])
     assert spec["rounds"] == 4 and table.arms == 2
     assert table.space == hsb.Box([20, 1], [50, 9.5])
     assert np.array_equal(table.sample(4, seed=9).losses, [[0, 1], [1, 0], [0, 0.5], [1, 1]])
@@ -170,7 +170,7 @@ def test_errors_name_the_column(write, old, new, words):
     ("table", "words"),
     [
         ("age,income,a,b\n1,2,3,x\n", "table.csv, line 2: could not convert string to float: 'x'"),
-        ("age,income,a,b\n1,2,3\n", "table.csv, line 2: 3 values, and 4 columns"),
+        ("age,income,a,b\n1,2,3\n", "table.csv, line 2: 3 values for 4 columns"),
         ("age,income,a,b\n1,2,0,nan\n", "table.csv, line 2: values must be finite"),
         ("age,income,a,b\n", "no rows"),
         ("", "its columns are none"),
@@ -275,14 +275,16 @@ def test_classes_of_one_s_own_play(own, tmp_path):
     losses = {name: curve[-1] for part in done.studies[0].finished for name, curve in part.result["losses"].items()}
     assert losses["HSB"] < 0.6 and losses["mine"] == pytest.approx(0.625, abs=5 * 0.5 / np.sqrt(60))
     assert comparison.comparison(Options(), _results(done)).best == pytest.approx(0.25)
-    made = policy_spec({"structure": comparison.spec["structure"], "policy": "HSB"}, world(comparison.spec["problem"]), 60)(0)
+    made = policy_spec(
+        {"structure": comparison.spec["structure"], "policy": "HSB"}, make_problem(comparison.spec["problem"]), 60
+    )(0)
     assert made.structure.leaves == 16 and made.structure.space == hsb.Box([0.0], [1.0])
 
 
 def test_a_name_alone_will_do(own):
     spec = read(own('problem = "MODULE:Flat"\nstructure = "MODULE:Whole"\npolicies = [{policy = "HSB"}]'))
-    assert world(spec["problem"]).best_loss(10) == 0.5
-    assert structure(spec["structure"], world(spec["problem"])).leaves == 4
+    assert make_problem(spec["problem"]).best_loss(10) == 0.5
+    assert structure(spec["structure"], make_problem(spec["problem"])).leaves == 4
     assert read(own('problem = "stationary"\npolicies = [{policy = "HSB"}]'))["problem"] == {"name": "stationary"}
 
 

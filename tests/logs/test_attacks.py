@@ -33,7 +33,7 @@ def test_events_are_told_apart_by_their_own_ids(made):
     assert log.count() == n and not log.problems
     twice = {name: [*column, column[0]] for name, column in table.items()}
     log = hsb.logs.open(twice, id="id", **TABLE)
-    assert log.count() == n and log.problems.reasons == {"the event id was there before": 1}
+    assert log.count() == n and log.problems.reasons == {"the event id is a duplicate": 1}
 
 
 def test_ids_that_are_no_ids_are_problems():
@@ -47,7 +47,7 @@ def test_dsjson_without_ids_is_read(tmp_path):
     lines = [event, event, event | {"EventId": "e"}, event | {"EventId": "e"}]
     (tmp_path / "log.dsjson").write_text("\n".join(map(json.dumps, lines)))
     log = hsb.logs.open(tmp_path / "log.dsjson")
-    assert log.count() == 3 and log.problems.reasons == {"the event id was there before": 1}
+    assert log.count() == 3 and log.problems.reasons == {"the event id is a duplicate": 1}
 
 
 def test_vw_keeps_columns(tmp_path):

@@ -28,7 +28,7 @@ def test_what_is_in_a_log():
         "country": ("category", 20 / 39 - 1 / 39 * (5 % 2 == 0)),
         "none": (None, 1.0),
     }
-    assert "none: nothing but missing values, missing in 100.0% of rows" in str(found) and found.to_dict()["rows"] == 39
+    assert "none: only missing values, missing in 100.0% of rows" in str(found) and found.to_dict()["rows"] == 39
 
 
 def test_of_a_log_without_names_there_are_no_columns():

@@ -118,7 +118,7 @@ def test_missing_values_are_kept_by_name_only():
     part = log.head(10).by_name()
     assert part.count() == 10
     for known in (5, {"spend": "moon"}, {"spend": 3}, [1]):
-        with pytest.raises(hsb.InputError, match="known must say"):
+        with pytest.raises(hsb.InputError, match="known must map columns to kinds"):
             log.by_name(known)
 
 

@@ -81,7 +81,7 @@ def test_another_policy_log_or_file_is_refused(tmp_path):
         assert path.read_bytes() == before
     for damaged in (b"", before[: len(before) // 2], before[:-1], b"PK" + before[2:-300]):
         path.write_bytes(damaged)
-        with pytest.raises(hsb.FileError, match="not a whole checkpoint"):
+        with pytest.raises(hsb.FileError, match="damaged or not a checkpoint"):
             replay(POLICIES["HSB"](), BATCHES, checkpoint=path)
     with pytest.raises(hsb.InputError, match="every"):
         replay(POLICIES["HSB"](), BATCHES, checkpoint=path, every=0)

@@ -81,7 +81,7 @@ def test_a_replay_without_matches():
     assert np.isnan(empty.logged_average)
     html = empty._repr_html_()
     assert dict(cells(html))["average reward"] == "unknown" and "<i>" not in html and "Warning: &lt;i&gt;" in html
-    assert dict(cells(html))["lines skipped"] == "2" and dict(cells(html))["events passed over"] == "3"
+    assert dict(cells(html))["lines skipped"] == "2" and dict(cells(html))["events skipped"] == "3"
 
 
 def test_a_certificate_in_every_form(results):

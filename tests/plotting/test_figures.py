@@ -230,7 +230,7 @@ def test_regret_stays_below_its_bound_where_the_best_is_a_mapping_and_uniform_do
 
 
 def test_wrong_bounds_and_unknown_best_are_refused(compared):
-    with pytest.raises(hsb.InputError, match="There is no policy 'nobody'"):
+    with pytest.raises(hsb.InputError, match="bounds has a policy 'nobody'"):
         compared.plot_regret(bounds={"nobody": lambda t: t})
     with pytest.raises(hsb.InputError, match="one a mark"):
         compared.plot_regret(bounds={"HSB": [1.0, 2.0]})

@@ -395,7 +395,7 @@ def test_off_policy_clips_as_the_policy_does() -> None:
     log = batches(400)
     clip = LOGGED["HSB"](loss_range=(0, 100), outside="clip")
     found = hsb.evaluate.off_policy(clip, log, estimators=("ips",))
-    assert any("rewards lay outside [0, 100] and count as its ends" in warning for warning in found.warnings)
+    assert any("rewards lay outside [0, 100] and were clipped to it" in warning for warning in found.warnings)
     assert clip.clipped_losses == 0  # nothing is learned
     clipped = [
         hsb.logs.Batch.of(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hsb
-from hsb.problems import Banners, named
+from hsb.problems import Banners, by_name
 
 PROBLEM = Banners()
 
@@ -41,7 +41,7 @@ def test_a_sample_follows_from_its_seed():
 
 
 def test_plain_data_and_back():
-    assert named(**PROBLEM.to_dict()) == PROBLEM == pickle.loads(pickle.dumps(PROBLEM)) and repr(PROBLEM) == "Banners()"
+    assert by_name(**PROBLEM.to_dict()) == PROBLEM == pickle.loads(pickle.dumps(PROBLEM)) and repr(PROBLEM) == "Banners()"
 
 
 def test_no_structure_fits_and_it_says_what_does():

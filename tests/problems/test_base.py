@@ -8,7 +8,7 @@ import pytest
 
 import hsb
 from hsb import problems
-from hsb.problems import Problem, named
+from hsb.problems import Problem, by_name
 
 OTHERS = [
     problems.Stationary(),
@@ -83,7 +83,7 @@ def test_a_tree_fits_and_a_policy_plays(problem):
 
 @every
 def test_plain_data_and_back(problem):
-    again = named(**problem.to_dict())
+    again = by_name(**problem.to_dict())
     assert again == problem and hash(again) == hash(problem) and repr(again) == repr(problem)
     assert (pickle.loads(pickle.dumps(problem)).sample(9, 1).losses == problem.sample(9, 1).losses).all()
 
@@ -151,7 +151,7 @@ def test_a_class_of_the_same_name_elsewhere_takes_no_name_away():
         def expected(self, contexts, when, rounds):
             return np.zeros((len(contexts), self.arms))
 
-    assert Stationary.name == "stationary" and type(named("stationary")) is problems.Stationary
+    assert Stationary.name == "stationary" and type(by_name("stationary")) is problems.Stationary
 
 
 def test_best_loss_of_a_drift_counts_every_round():
@@ -205,9 +205,9 @@ def test_an_adversary_s_run_follows_from_the_seeds():
 @pytest.mark.parametrize(
     ("call", "fragment"),
     [
-        (lambda: named("stationery"), "sudden-change"),
-        (lambda: named("smooth", arm=3), "arms, model"),
-        (lambda: named("stationary", arms=3), "no settings"),
+        (lambda: by_name("stationery"), "sudden-change"),
+        (lambda: by_name("smooth", arm=3), "arms, model"),
+        (lambda: by_name("stationary", arms=3), "no settings"),
         (lambda: problems.Smooth(arms=1), "at least 2"),
         (lambda: problems.Smooth(model=-1), "at least 0"),
         (lambda: problems.SuddenChange(at=1.0), "between 0 and 1"),

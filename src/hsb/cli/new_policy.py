@@ -16,7 +16,7 @@ from ..logs.log import nothing_used
 from ..logs.named import with_others
 from ..policies import HSB
 from ..policy import Policy
-from ..specs import declared, needs_structure, policy_kind, policy_spec, table, within
+from ..specs import needs_structure, parse_features, policy_kind, policy_spec, table, within
 from ..structures import Structure
 from ..structures.spaces import Box
 
@@ -96,7 +96,7 @@ class NewPolicy:
                 )
             settings |= config
             components = settings.pop("components", components)
-            features = declared(settings.pop("features")) if "features" in settings else None
+            features = parse_features(settings.pop("features")) if "features" in settings else None
             if isinstance(settings.get("structure"), str | dict):
                 settings["structure"] = table(settings["structure"], "kind")
         elif self.structure is not None or self.depth is not None or self.components is not None:

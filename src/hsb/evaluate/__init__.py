@@ -1,4 +1,4 @@
-"""How well policies do: comparisons on a problem, and what a log says of a policy; with intervals."""
+"""Evaluating policies: comparisons on synthetic problems, and off-policy evaluation on logs, with intervals."""
 
 from .intervals import Interval, mean_interval, paired_interval, student_quantile
 from .off_policy.candidates import Learning

@@ -1,7 +1,7 @@
-"""Where parts run: on this machine's cores, or on a Dask or Ray cluster, all through joblib.
+"""Engines for parallel work: this machine's cores, or a Dask or Ray cluster, all through joblib.
 
-`dask` and `ray` start a cluster of `jobs` workers on this machine, and stop it afterwards, unless the environment names one that is running:
-DASK_SCHEDULER_ADDRESS or RAY_ADDRESS.
+`dask` and `ray` start a cluster of `jobs` workers on this machine and stop it afterwards, unless DASK_SCHEDULER_ADDRESS or RAY_ADDRESS names a
+running cluster.
 """
 
 import importlib
@@ -15,13 +15,13 @@ from typing import Any
 from ..errors import InputError, quoted
 from . import parallel
 
-# what each engine needs: the package, and the extra that brings it
+# the package that each engine needs, and the extra that installs it
 ENGINES = {"local": ("joblib", "cli"), "dask": ("distributed", "dask"), "ray": ("ray", "ray")}
-BATCH = 4  # parts a worker: joblib's Ray back end hands results over in batches only
+BATCH = 4  # parts for each worker: joblib's Ray back end returns results in batches only
 
 
 def check_engine(engine: str) -> None:
-    """InputError unless it is known and installed.
+    """Raise `InputError` unless the engine is known and installed.
 
     >>> check_engine("local")
     """
@@ -34,7 +34,7 @@ def check_engine(engine: str) -> None:
 
 
 def cores() -> int:
-    """How many parts this machine can run at a time.
+    """Return the number of parts that this machine can run at a time.
 
     >>> cores() >= 1
     True
@@ -45,7 +45,7 @@ def cores() -> int:
 
 
 def spread(engine: str, jobs: int, function: Callable[..., Any], tasks: Sequence[parallel.Task]) -> Generator[Any]:
-    """function(*task) for every task, each as soon as it is finished, in any order."""
+    """Yield function(*task) for every task, each as soon as it is finished, in any order."""
     if engine == "local" and (jobs == 1 or len(tasks) == 1):
         yield from (function(*task) for task in tasks)
         return
@@ -54,14 +54,14 @@ def spread(engine: str, jobs: int, function: Callable[..., Any], tasks: Sequence
 
 
 def workers(engine: str, jobs: int) -> AbstractContextManager[Any]:
-    """The engine's workers: they are there as long as it lasts, for several calls of `spread_over_workers`."""
+    """Return a context manager that keeps the engine's workers for several calls of `spread_over_workers`."""
     if engine == "local":
         return nullcontext()
     return _dask(jobs) if engine == "dask" else _ray(jobs)
 
 
 def spread_over_workers(engine: str, jobs: int, function: Callable[..., Any], tasks: Sequence[parallel.Task]) -> Generator[Any]:
-    """As `spread`, within `workers`."""
+    """Yield results as `spread` does, within a `workers` block."""
     backend, batch = "loky" if engine == "local" else engine, BATCH * jobs if engine == "ray" else None
     yield from parallel.spread(jobs, function, tasks, backend=backend, batch=batch)
 
@@ -91,7 +91,7 @@ def _ray(jobs: int) -> Iterator[None]:
 
 
 def where(wait: float = 0.0, number: int = 0) -> int:
-    """Which process this is, after a while: a part that shows where an engine runs its parts. `number` tells parts apart.
+    """Return the process id after `wait` seconds: a part for testing where an engine runs its parts. `number` distinguishes parts.
 
     >>> where() == os.getpid()
     True

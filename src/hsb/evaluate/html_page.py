@@ -1,4 +1,4 @@
-"""What every page has: plain HTML that needs nothing else, by day and by night."""
+"""The frame of every page: plain HTML without external files, for light and dark screens."""
 
 from html import escape
 
@@ -45,7 +45,7 @@ summary { cursor: pointer; padding: 0.6rem 0; font-weight: 600 }
 
 
 def document(title: str, inside: str) -> str:
-    """A whole page; `inside` is HTML, the title is text.
+    """Return a whole page; `inside` is HTML, `title` is text.
 
     >>> document("a < b", "<p>1</p>").count("a &lt; b")
     1

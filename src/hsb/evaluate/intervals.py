@@ -1,4 +1,4 @@
-"""Intervals for averages of a few independent repetitions: Student's t, without tables and without SciPy."""
+"""Student t intervals for averages of a few independent repetitions, without tables and without SciPy."""
 
 import math
 from functools import lru_cache
@@ -16,7 +16,7 @@ SUMMED = 300  # degrees of freedom up to which the distribution is summed exactl
 
 
 class Interval(NamedTuple):
-    """A mean and an interval in which it lies with the confidence that was asked for.
+    """A mean and its confidence interval.
 
     >>> print(Interval(mean=0.25, low=0.2, high=0.3))
     0.2500 (0.2000 to 0.3000)
@@ -34,27 +34,27 @@ class Interval(NamedTuple):
 
 
 def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
-    """The mean of `values`, one for each independent repetition, and its Student t interval. One value alone: an infinite one.
+    """Return the mean of `values`, one for each independent repetition, and its Student t interval; for a single value an infinite one.
 
-    `confidence`, between 0 and 1, is the probability with which such an interval holds.
+    `confidence`, between 0 and 1, is the coverage of the interval.
 
     >>> print(mean_interval([1.0, 2.0, 3.0, 4.0]))
     2.5000 (0.4457 to 4.5543)
     """
-    given = numbers("values", values)
-    if given.ndim != 1 or not len(given) or not np.isfinite(given).all():
-        raise InputError(f"An interval needs a list of finite numbers, one a repetition; given {quoted(values)}.")
+    sample = numbers("values", values)
+    if sample.ndim != 1 or not len(sample) or not np.isfinite(sample).all():
+        raise InputError(f"An interval needs a list of finite numbers, one for each repetition; given {quoted(values)}.")
     if not is_number(confidence) or not 0.0 < confidence < 1.0:
         raise InputError(f"confidence must lie between 0 and 1, e.g. 0.95; given {quoted(confidence)}.")
-    mean = float(given.mean())
-    if len(given) == 1:
+    mean = float(sample.mean())
+    if len(sample) == 1:
         return Interval(mean, -math.inf, math.inf)
-    half = student_quantile(0.5 + confidence / 2, len(given) - 1) * float(given.std(ddof=1)) / math.sqrt(len(given))
+    half = student_quantile(0.5 + confidence / 2, len(sample) - 1) * float(sample.std(ddof=1)) / math.sqrt(len(sample))
     return Interval(mean, mean - half, mean + half)
 
 
 def paired_interval(differences: ArrayLike, *, confidence: float = 0.95) -> Interval:
-    """The mean of `differences` and its interval: one difference for each repetition, of two policies that saw the same data.
+    """Return the mean of `differences` and its interval: one difference for each repetition, of two policies on the same data.
 
     `confidence` as in `mean_interval`.
 
@@ -65,10 +65,9 @@ def paired_interval(differences: ArrayLike, *, confidence: float = 0.95) -> Inte
 
 
 def zero_p(differences: ArrayLike) -> float:
-    """How probable a mean at least that far from 0 is where it is 0 in truth: Student's t test, two-sided.
+    """Return the two-sided p value of Student's t test that the mean is 0.
 
-    Below 0.05 exactly where the 95% interval leaves 0 out. One repetition alone says nothing: 1. Repetitions that are all alike: 0, unless
-    they are 0.
+    It is below 0.05 if and only if the 95% interval excludes 0. It is 1 for a single repetition, and 0 for equal repetitions other than 0.
 
     >>> round(zero_p([1.0, 2.0, 3.0, 4.0]), 6), zero_p([0.5]), zero_p([0.2, 0.2])
     (0.030466, 1.0, 0.0)
@@ -85,7 +84,7 @@ def zero_p(differences: ArrayLike) -> float:
 
 
 def student_quantile(p: float, freedom: int) -> float:
-    """The number below which a Student t variable with `freedom` degrees of freedom lies with probability `p`, between 0 and 1.
+    """Return the `p` quantile, 0 < p < 1, of Student's t distribution with `freedom` degrees of freedom.
 
     >>> round(student_quantile(0.975, 9), 6)
     2.262157
@@ -100,7 +99,7 @@ def _quantile(p: float, freedom: int) -> float:
     if p < 0.5:
         return -_quantile(1.0 - p, freedom)
     if freedom > SUMMED:
-        return _expanded(NormalDist().inv_cdf(p), freedom)
+        return _expand_quantile(NormalDist().inv_cdf(p), freedom)
     low, high = 0.0, math.pi / 2  # the angle atan(t / sqrt(freedom)): all of t in a bounded range
     middle = math.pi / 4
     while low < middle < high:
@@ -110,7 +109,7 @@ def _quantile(p: float, freedom: int) -> float:
 
 
 def _below(angle: float, freedom: int) -> float:
-    """P(t <= sqrt(freedom) tan(angle)), a finite sum (Abramowitz and Stegun 26.7.3, 26.7.4)."""
+    """Return P(t <= sqrt(freedom) tan(angle)), a finite sum (Abramowitz and Stegun 26.7.3, 26.7.4)."""
     cosine = math.cos(angle)
     odd = freedom % 2
     term, total = cosine if odd else 1.0, 0.0
@@ -123,8 +122,8 @@ def _below(angle: float, freedom: int) -> float:
     return 0.5 + both_sides / 2
 
 
-def _expanded(z: float, freedom: int) -> float:
-    """The quantile from the normal one in powers of 1/freedom (Abramowitz and Stegun 26.7.5)."""
+def _expand_quantile(z: float, freedom: int) -> float:
+    """Expand the quantile around the normal quantile `z` in powers of 1/freedom (Abramowitz and Stegun 26.7.5)."""
     series = (
         z,
         (z**3 + z) / 4,

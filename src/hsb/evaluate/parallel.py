@@ -1,4 +1,4 @@
-"""Work in several processes, through joblib: the one place that starts them, and the one that counts what they have done."""
+"""Work in several processes, through joblib, and progress over all of them."""
 
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
@@ -7,14 +7,14 @@ Progress = Callable[[int, int], None]  # rounds done, rounds in all
 Task = tuple[Any, ...]  # the arguments of a call
 
 
-class Teller:
-    """Adds up the rounds that were played, for who wants to be told."""
+class ProgressCounter:
+    """Counts the rounds played, and reports them to `progress`."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self.progress, self.done, self.total = progress, 0, total
 
     def __call__(self, more: int) -> None:
-        """Another `more` rounds are done."""
+        """Add `more` rounds and report the total."""
         self.done += more
         if self.progress is not None:
             self.progress(self.done, self.total)
@@ -23,9 +23,9 @@ class Teller:
 def spread(
     jobs: int, function: Callable[..., Any], tasks: Sequence[Task], *, backend: str = "loky", batch: int | None = None
 ) -> Generator[Any, None, None]:
-    """function(*task) for every task in `jobs` processes (-1: one a core), each result as soon as it is there, in any order.
+    """Yield function(*task) for every task, run in `jobs` processes (-1: one for each core), as results arrive, in any order.
 
-    A `batch` is for back ends that hand over nothing before a whole call is done: they get that many tasks a call.
+    `batch` is for back ends that return results only at the end of a call: they get that many tasks in each call.
 
     >>> sorted(spread(1, pow, [(2, 3), (3, 2)], backend="sequential"))
     [8, 9]
@@ -33,7 +33,7 @@ def spread(
     import joblib
 
     calls = [joblib.delayed(function)(*task) for task in tasks]
-    threads = {"inner_max_num_threads": 1} if backend == "loky" else {}  # processes enough: no threads beside them
+    threads = {"inner_max_num_threads": 1} if backend == "loky" else {}  # one thread in each process
     with joblib.parallel_config(backend=backend, **threads):
         if batch is None:
             yield from joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")(calls)

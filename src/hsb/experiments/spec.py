@@ -24,7 +24,7 @@ from ..checks import whole
 from ..errors import InputError, quoted
 from ..problems import Problem
 from ..problems.losses_file import Losses
-from ..specs import known_keys, needs_structure, policy_kind, policy_spec, structure, table, within, world
+from ..specs import known_keys, make_problem, needs_structure, policy_kind, policy_spec, structure, table, within
 from .cache import source_of
 from .sweeps import Plain, sweep, with_words
 
@@ -75,7 +75,7 @@ def _checked(given: dict[str, Any], path: Path) -> dict[str, Any]:
     else:
         with within("problem"):
             asked = table(given["problem"], "name")
-            problem = world(asked)
+            problem = make_problem(asked)
             spec["problem"] = asked if ":" in asked["name"] else problem.to_dict()
     for name, default in (("rounds", 100_000), ("runs", 10), ("seed", 0)):
         spec[name] = whole(name, given.get(name, default), 0 if name == "seed" else 1, MOST[name])

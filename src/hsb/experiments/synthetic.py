@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluate.simulated.comparison import Comparison, joined
+from ..evaluate.simulated.comparison import Comparison, join_runs
 from ..evaluate.simulated.run import loss_range, marked_rounds, play_run
-from ..specs import policy_spec, world
+from ..specs import make_problem, policy_spec
 from .base import Claim, Experiment, Options, Part, ReportTable, claim
 
 
@@ -25,7 +25,7 @@ def play_part(
 
     `code` has a hash of each module of the user's own: with it a part is another one as soon as that code changes.
     """
-    there = world(problem)
+    there = make_problem(problem)
     policy_specs = {name: policy_spec(settings, there, rounds) for name, settings in policies.items()}
     points = marked_rounds(rounds, marks)
     curves = play_run(policy_specs, there, rounds=rounds, run=run, presentations=presentations, seed=seed, marks=points)
@@ -62,7 +62,7 @@ class Race(Experiment):
             marks = results[part.name]["marks"]
             for name, curve in results[part.name]["losses"].items():
                 runs[part.arguments["run"]][name] = [curve]  # presentations are averaged already
-        problem = world(settings["problem"])
+        problem = make_problem(settings["problem"])
         best = problem.best_loss(settings["rounds"]) if problem.synthetic and not problem.reacts else None
         policy_specs = {
             name: policy_spec(each, problem, settings["rounds"])
@@ -70,7 +70,7 @@ class Race(Experiment):
             for name, each in group.items()
         }
         about: dict[str, Any] = {"title": settings.get("title", self.title), "synthetic": problem.synthetic, "best": best}
-        return joined(runs, np.array(marks), loss_range=loss_range(policy_specs), **about)
+        return join_runs(runs, np.array(marks), loss_range=loss_range(policy_specs), **about)
 
     def beats(
         self, compared: Comparison, better: str, worse: str, text: str, *, since: int = 0, until: int | None = None, **more: Any

@@ -1,4 +1,4 @@
-"""Logs of past decisions: read in one typed form, written, and made up."""
+"""Logs of past decisions: read in one typed form, written, converted and simulated."""
 
 from typing import TYPE_CHECKING, Any
 

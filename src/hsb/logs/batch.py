@@ -1,4 +1,4 @@
-"""The one form in which every log is read: columns, some thousand rows at a time."""
+"""Batches: every log is read as columns, some thousand rows at a time."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -22,26 +22,26 @@ class Pools(NamedTuple):
     """
 
     starts: Ints
-    """Where each pool begins in `members`, and at the end the length of `members`."""
+    """The start of each pool in `members`; the last entry is the length of `members`."""
     members: Ints
     """The numbers of the arms of all pools, one pool after the other."""
 
     @classmethod
     def of(cls, pools: Sequence[Sequence[int]]) -> Self:
-        """Pools from lists of arm numbers, which need not be sorted."""
+        """Make pools from lists of arm numbers, in any order."""
         starts = np.concatenate([[0], np.cumsum([len(pool) for pool in pools])]).astype(np.int64)
         return cls(starts, np.array([arm for pool in pools for arm in sorted(pool)], dtype=np.int64))
 
     @property
     def sizes(self) -> Ints:
-        """How many arms each pool has, an array."""
+        """The number of arms in each pool, an array."""
         return np.diff(self.starts)
 
     def __getitem__(self, k: Any) -> Any:
         return self.members[self.starts[k] : self.starts[k + 1]]
 
     def table(self, arms: int) -> NDArray[np.bool_]:
-        """Which pool has which arm: booleans, a row for each pool and a column for each of `arms` arms."""
+        """Return which pool has which arm: booleans, a row for each pool and a column for each of `arms` arms."""
         table = np.zeros((len(self.starts) - 1, arms), dtype=np.bool_)
         table[np.repeat(np.arange(len(table)), self.sizes), self.members] = True
         return table
@@ -49,10 +49,10 @@ class Pools(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Rows of a log: what was known, what was shown, with which probability, and what came of it.
+    """Rows of a log: contexts, the arms shown, their propensities and the rewards.
 
-    Rows to which the same arms were available share a pool; `available` has them row by row. `Batch.of` makes a batch from tables and checks
-    them. Below, a batch has n rows and d features.
+    Rows with the same available arms share a pool; `available` lists the arms row by row. `Batch.of` checks tables and makes a batch of them.
+    Below, a batch has n rows and d features.
 
     >>> batch = Batch.of(contexts=[[0.1], [0.7]], arm=[0, 1], reward=[1, 0], propensity=[0.5, 0.5], arms=["a", "b"])
     >>> len(batch), batch.labels().tolist(), batch.available.tolist()
@@ -62,33 +62,33 @@ class Batch:
     contexts: Floats
     """(n, d): the features."""
     arm: Ints
-    """(n,): the arm shown, by its place in `arms`."""
+    """(n,): the arm shown, as an index into `arms`."""
     reward: Floats
-    """(n,): what came of it."""
+    """(n,): the reward."""
     propensity: Floats
-    """(n,): the probability with which it was shown, in (0, 1]."""
+    """(n,): the probability with which the arm was shown, in (0, 1]."""
     timestamp: Floats
-    """(n,): seconds since 1970; NaN where the log has none."""
+    """(n,): seconds since 1970; NaN if the log has no time."""
     pool: Ints
-    """(n,): which of `pools` was available, by number."""
+    """(n,): the pool that was available, as an index into `pools`."""
     pools: Pools
     """The different sets of arms that were available."""
     arms: tuple[Hashable, ...]
-    """Labels of the arms seen so far. Later batches of a log have the same and perhaps more."""
+    """Labels of the arms seen so far. Later batches of a log may append arms."""
     named: ContextTable | None = None
-    """The contexts by name, of mixed kinds, some values perhaps missing, where the log was read so (`Log.by_name`).
+    """The contexts by name, of mixed kinds and with missing values, if the log was read by name (`Log.by_name`); else None.
 
-    `contexts` then has numbers as they are, True and False as 1 and 0, of text its `hsb.encode.code`, and NaN where a value is missing.
+    `contexts` then holds the same values as numbers: True and False are 1 and 0, text is its `hsb.encode.code`, a missing value is NaN.
     """
     estimated: bool = False
-    """Are the propensities a model's (`hsb.logs.open(..., propensity="estimate")`)?"""
+    """Were the propensities estimated by a model (`hsb.logs.open(..., propensity="estimate")`)?"""
 
     def __len__(self) -> int:
         return len(self.arm)
 
     @property
     def rows(self) -> int:
-        """How many rows it has."""
+        """The number of rows."""
         return len(self.arm)
 
     def __repr__(self) -> str:
@@ -97,22 +97,22 @@ class Batch:
 
     @property
     def available(self) -> NDArray[np.bool_]:
-        """(n, arms): which arms were available, booleans."""
+        """(n, arms): booleans, which arms were available."""
         return self.pools.table(len(self.arms))[self.pool]
 
     @property
     def is_uniform(self) -> bool:
-        """True where each arm shown was drawn uniformly: its propensity is 1 / (arms available) in every row."""
+        """Was every arm drawn uniformly? True if the propensity is 1 / (number of arms available) in every row."""
         return bool(np.allclose(self.propensity * self.pools.sizes[self.pool], 1.0, rtol=1e-6, atol=0.0))
 
     def labels(self) -> NDArray[Any]:
-        """(n,): the arms shown, themselves and not by number."""
+        """Return the labels of the arms shown, shape (n,)."""
         names = np.empty(len(self.arms), dtype=object)
         names[:] = self.arms
         return names[self.arm]
 
     def take(self, rows: Any) -> Self:
-        """A batch of some of the rows: `rows` is a slice, indices or booleans."""
+        """Return a batch of some rows: `rows` is a slice, indices or booleans."""
         columns = ("contexts", "arm", "reward", "propensity", "timestamp", "pool")
         named = None if self.named is None else self.named.take(rows)
         return replace(self, **{name: getattr(self, name)[rows] for name in columns}, named=named)
@@ -129,10 +129,10 @@ class Batch:
         available: ArrayLike | None = None,
         timestamp: ArrayLike | None = None,
     ) -> Self:
-        """A batch from tables, checked: `InputError` where something does not fit.
+        """Check tables and make a batch of them. Raises `InputError` if they do not fit together.
 
-        `contexts` has shape (n, d), or (n,) for one feature. `arm`, `reward`, `propensity` and `timestamp` have an entry for each row; `arm` is
-        the place in the list `arms`, and `timestamp` may be left out. `available` is a table of booleans (n, arms); None: all were available.
+        `contexts` has shape (n, d), or (n,) for one feature. `arm`, `reward`, `propensity` and the optional `timestamp` have one entry a row;
+        `arm` is an index into the list `arms`. `available` is a table of booleans (n, arms); None: all arms were available.
         """
         points = numbers("contexts", contexts)
         points = points.reshape(-1, 1) if points.ndim == 1 else points
@@ -158,8 +158,8 @@ class Batch:
             raise InputError(f"available needs booleans of shape ({n}, {m}); given {table.dtype} of shape {table.shape}.")
         shown = table[np.arange(n), index.astype(np.int64)]
         if not shown.all():
-            raise InputError(f"Row {int(np.argmin(shown))} shows an arm that its available does not offer.")
-        pool, pools = pooled(table)
+            raise InputError(f"Row {int(np.argmin(shown))} shows an arm that is not available in that row.")
+        pool, pools = number_pools(table)
         return cls(points, index.astype(np.int64), rewards, probabilities, times, pool, pools, tuple(labels))
 
 
@@ -177,8 +177,8 @@ def _column(name: str, values: ArrayLike, n: int) -> Floats:
     return np.ascontiguousarray(column)
 
 
-def pooled(table: NDArray[np.bool_]) -> tuple[Ints, Pools]:
-    """The different rows of a table of booleans, in order of appearance, and which one each row is."""
+def number_pools(table: NDArray[np.bool_]) -> tuple[Ints, Pools]:
+    """Return the pool number of each row of a table of booleans, and the pools: its distinct rows, in order of appearance."""
     seen: dict[bytes, int] = {}
     pool = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in table], dtype=np.int64)
     return pool, Pools.of([np.flatnonzero(np.frombuffer(key, dtype=np.bool_)).tolist() for key in seen])

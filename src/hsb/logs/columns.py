@@ -1,4 +1,4 @@
-"""Which column of a table is what: the names of a log's columns, checked."""
+"""The roles of a table's columns: which is the arm, the propensity, the reward, a feature."""
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -11,20 +11,20 @@ from .values import Column
 
 Available = str | Sequence[str] | Mapping[Hashable, str]
 PROPENSITIES = (
-    "a column; 'uniform', if each available arm was as probable as the others; a number in (0, 1], if all rows have the same; "
-    "or 'estimate', for a model of who wrote the log"
+    "a column; 'uniform', if all available arms were equally probable; a number in (0, 1], if all rows share it; "
+    "or 'estimate', for a model of the logging policy"
 )
 
 
 class ColumnRoles(NamedTuple):
-    """The columns of a table by their part: the features, in `meaning`, the `arm` shown, its `propensity`, what came of it (`value`).
+    """The columns of a table by role: the features (in `meaning`), the `arm` shown, its `propensity`, the reward or loss (`value`).
 
-    `available` is a column with lists of arms, or columns of booleans in the order of the arms.
+    `available` is a column with lists of arms, or one column of booleans for each arm, in the order of the arms.
     """
 
     meaning: Meaning
     arm: str
-    propensity: str | None  # None: `meaning.probabilities` says
+    propensity: str | None  # None: see `meaning.probabilities`
     value: str
     available: str | tuple[str, ...] | None = None
     timestamp: str | None = None
@@ -32,13 +32,13 @@ class ColumnRoles(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """All that are read, each once."""
+        """The columns to read, each once."""
         several = self.available if isinstance(self.available, tuple) else (self.available,)
         wanted = [*self.meaning.context, self.arm, self.propensity, self.value, *several, self.timestamp, self.id]
         return list(dict.fromkeys(name for name in wanted if name is not None))
 
     def rows(self, file: str, line: Any, table: Mapping[Any, Column]) -> Rows:
-        """Some rows of the table, of which `table` holds the columns by name."""
+        """Return rows from `table`, a mapping from names to columns; `file` and `line` locate them for messages."""
         context = [table[name] for name in self.meaning.context]
         some = [table[name] for name in self.available] if isinstance(self.available, tuple) else table.get(self.available)
         arm, value = table[self.arm], table[self.value]
@@ -46,15 +46,14 @@ class ColumnRoles(NamedTuple):
         return Rows(file, line, context, arm, propensity, value, some, table.get(self.timestamp), table.get(self.id))
 
     def within(self, tables: Iterable[tuple[str, Sequence[str]]]) -> Self:
-        """The same for tables of which the columns' names are known; refuse those that lack one.
+        """Return these roles for `tables` (name, column names). Raises `InputError` if a table lacks a column.
 
-        A propensity that is no column of any of them may be a word: "uniform", "estimate", or a number as text. A column so called comes first.
+        A propensity that names no column may be "uniform", "estimate" or a number as text. A column of that name takes precedence.
         """
-        named, found = self.propensity, list(tables)
-        columns = self
-        if named is not None and not any(named in there for _, there in found) and (probabilities := said(named)) is not None:
-            columns = self._replace(propensity=None, meaning=self.meaning._replace(probabilities=probabilities))
-        for file, there in found:
+        columns, name, headers = self, self.propensity, list(tables)
+        if name is not None and not any(name in there for _, there in headers) and (word := parse_propensity(name)) is not None:
+            columns = self._replace(propensity=None, meaning=self.meaning._replace(probabilities=word))
+        for file, there in headers:
             is_absent = columns.propensity is not None and columns.propensity not in there
             require(columns.names, there, file, f" The propensity may be {PROPENSITIES}." if is_absent else "")
         return columns
@@ -72,19 +71,21 @@ class ColumnRoles(NamedTuple):
         timestamp: str | None = None,
         id: str | None = None,
     ) -> Self:
-        """Checked columns. Losses lie in [0, 1] where the meaning has no `loss_range`.
+        """Check the roles of columns and return them. Losses lie in [0, 1] unless the meaning has a `loss_range`.
 
-        `available` may be a mapping from arm to column, too; without arms, a sequence of columns names the arms.
+        `available` may also map arms to columns. If `meaning` has no arms, the names of several `available` columns are the arms.
         """
         features, all_arms = meaning.context, meaning.arms
         if features and arm is not None and propensity is None and (reward is None) != (loss is None):
-            raise InputError(f"Nothing says with which probability the arms were shown. The propensity may be {PROPENSITIES}.")
+            raise InputError(
+                f"The propensity is missing: with which probability was each arm shown? Give propensity=: {PROPENSITIES}."
+            )
         if not features or arm is None or propensity is None or (reward is None) == (loss is None):
-            given = {"arm": arm, "propensity": propensity, "reward": reward, "loss": loss}
-            named = ", ".join(f"{part}={quoted(name)}" for part, name in given.items() if name is not None) or "nothing"
-            needed = "arm=, propensity= and one of reward= and loss="
-            rest = "Features are those in context=[...], at least one; without it, all other columns."
-            raise InputError(f"A table needs the names of its columns: {needed}; given {named}. {rest}")
+            roles = {"arm": arm, "propensity": propensity, "reward": reward, "loss": loss}
+            listing = ", ".join(f"{role}={quoted(name)}" for role, name in roles.items() if name is not None) or "nothing"
+            needed = "arm=, propensity= and either reward= or loss="
+            rest = "Name the features with context=[...], at least one; without it, all other columns are features."
+            raise InputError(f"A table needs the names of its columns: {needed}; given {listing}. {rest}")
         column = propensity if isinstance(propensity, str) else None
         if is_number(propensity):
             meaning = meaning._replace(probabilities=share(propensity))
@@ -92,14 +93,14 @@ class ColumnRoles(NamedTuple):
             raise InputError(f"propensity must be {PROPENSITIES}; given {quoted(propensity)}.")
         names = (*features, arm, column or "", reward or loss, timestamp or "", id or "")
         if not all(isinstance(name, str) for name in names):
-            raise InputError(f"Columns are given by name, text; given {quoted(names)}.")
+            raise InputError(f"Columns must be named by text; given {quoted(names)}.")
         meaning.check()
         if len(set(features)) < len(features):
             raise InputError(f"A column is listed twice in context: {list(features)}.")
         some: str | tuple[str, ...] | None
         if isinstance(available, Mapping):
             if all_arms is not None and set(all_arms) != set(available):
-                raise InputError("available, a mapping, must have exactly the arms given in arms=.")
+                raise InputError("available, a mapping from arm to column, must have exactly the arms of arms=.")
             all_arms = tuple(available) if all_arms is None else all_arms
             some = tuple(available[one] for one in all_arms)
         elif available is None or isinstance(available, str):
@@ -110,7 +111,7 @@ class ColumnRoles(NamedTuple):
             if len(some) != len(all_arms):
                 raise InputError(f"available needs a column for each of the {len(all_arms)} arms; given {len(some)}.")
         if some is not None and not some:
-            raise InputError("available needs a column with lists, or a column of booleans for each arm; given none.")
+            raise InputError("available needs a column with lists, or a column of booleans for each arm; given no column.")
         offers: Any = "all" if some is None else "lists" if isinstance(some, str) else "truths"
         losses = None if loss is None else meaning.loss_range or (0.0, 1.0)
         parts = {"propensity": column, "reward" if loss is None else "loss": str(reward or loss)}
@@ -120,16 +121,16 @@ class ColumnRoles(NamedTuple):
 
 
 def share(propensity: float) -> float:
-    """A propensity that all rows have."""
+    """Check a propensity that all rows share."""
     if not 0.0 < propensity <= 1.0:
-        raise InputError(f"propensity, a number for all rows, must be in (0, 1]; given {quoted(propensity)}.")
+        raise InputError(f"propensity must be in (0, 1] if it is one number for all rows; given {quoted(propensity)}.")
     return float(propensity)
 
 
-def said(word: str) -> Any:
-    """What a word that is no column says of all propensities; None for nothing.
+def parse_propensity(word: str) -> Any:
+    """Return "uniform", "estimate" or a number for a word that names no column; None for any other word.
 
-    >>> said("uniform"), said("0.2"), said("p")
+    >>> parse_propensity("uniform"), parse_propensity("0.2"), parse_propensity("p")
     ('uniform', 0.2, None)
     """
     if word in ("uniform", "estimate"):
@@ -142,7 +143,7 @@ def said(word: str) -> Any:
 
 
 def require(wanted: Sequence[str], there: Sequence[str], file: str, hint: str = "") -> None:
-    """Refuse a table that lacks a wanted column, or has two of its name."""
+    """Raise `InputError` if a table lacks a wanted column, or has two of that name."""
     if absent := [name for name in wanted if name not in there]:
         some = ", ".join(map(repr, there[:40])) + (f" and {len(there) - 40} more" if len(there) > 40 else "")
         raise InputError(f"{file} has no column {', '.join(map(repr, absent))}. It has: {some or 'none'}.{hint}")

@@ -1,4 +1,4 @@
-"""Decisions and what came of them, as a table: a log again, whatever their contexts are."""
+"""Decisions and their rewards as a table, which can be read as a log."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -21,11 +21,11 @@ def decisions_table(
     reward: str = "reward",
     available: str = "available",
 ) -> dict[str, list[Any]]:
-    """A dict of columns, by name, of decisions and their rewards: to be written as CSV or Parquet, or read as it is by `hsb.logs.open`.
+    """Return decisions and their rewards as a dict of columns, to write as CSV or Parquet or to pass to `hsb.logs.open`.
 
-    Contexts that are dicts have a column for each name, with None where a context lacks it. Contexts that are rows have the columns x0, x1, and
-    so on, single numbers the column x. `arm`, `propensity`, `reward` and `available` are what the other columns are to be called. There is a
-    column `available` where a decision says what was available: a list of arms.
+    Contexts that are dicts become a column for each name; a value that a context lacks is None. Contexts that are rows become the columns x0,
+    x1, ...; single numbers become the column x. `arm`, `propensity`, `reward` and `available` name the other columns. The column `available`,
+    lists of arms, exists only if some decision restricted the available arms.
 
     >>> import hsb, hsb.logs
     >>> policy = hsb.HSB(arms=["sale", "app"], seed=0)
@@ -37,16 +37,16 @@ def decisions_table(
     >>> log.count()
     2
     """
-    made, given = checked(decisions, rewards)
-    rows = [_named(decision.context) for decision in made]
+    decided, values = check_decisions(decisions, rewards)
+    rows = [_features(decision.context) for decision in decided]
     names = list(dict.fromkeys(name for row in rows for name in row))
     own: dict[str, list[Any]] = {
-        arm: [decision.arm for decision in made],
-        propensity: [decision.propensity for decision in made],
-        reward: given,
+        arm: [decision.arm for decision in decided],
+        propensity: [decision.propensity for decision in decided],
+        reward: values,
     }
-    if any(decision.available is not None for decision in made):
-        own[available] = [None if decision.available is None else list(decision.available) for decision in made]
+    if any(decision.available is not None for decision in decided):
+        own[available] = [None if decision.available is None else list(decision.available) for decision in decided]
     others = (arm, propensity, reward, available)
     if not all(isinstance(name, str) for name in others) or len(set(others)) < 4:
         raise InputError(
@@ -54,24 +54,26 @@ def decisions_table(
         )
     if twice := [name for name in names if name in own]:
         raise InputError(
-            f"A feature is called {quoted(twice[0])}, as another column would be. Give arm=, reward=, ... another name."
+            f"A feature has the name {quoted(twice[0])}, which another column needs. Give arm=, reward=, ... another name."
         )
     return {name: [row.get(name) for row in rows] for name in names} | own
 
 
-def checked(decisions: Iterable[Decision], rewards: Sequence[float]) -> tuple[list[Decision], list[Any]]:
-    """Decisions and as many rewards, at least one."""
-    made, given = listed("decisions", decisions, MOST), listed("rewards", rewards, MOST)
-    if not all(isinstance(decision, Decision) for decision in made):
-        raise InputError(f"Needed are decisions, as policy.decide makes them; given {quoted(decisions)}.")
-    if len(made) != len(given) or not made:
-        raise InputError(f"Needed is a reward for each decision, at least one; given {len(made)} and {len(given)}.")
-    if bad := [each for each in given if not is_number(each) and not isinstance(each, bool | np.bool_)]:
+def check_decisions(decisions: Iterable[Decision], rewards: Sequence[float]) -> tuple[list[Decision], list[Any]]:
+    """Check that there is a reward for each decision, at least one, and return both as lists."""
+    decided, values = listed("decisions", decisions, MOST), listed("rewards", rewards, MOST)
+    if not all(isinstance(decision, Decision) for decision in decided):
+        raise InputError(f"decisions must be what policy.decide returns; given {quoted(decisions)}.")
+    if len(decided) != len(values) or not decided:
+        raise InputError(
+            f"rewards must have one number for each decision, at least one; given {len(decided)} decisions and {len(values)} rewards."
+        )
+    if bad := [value for value in values if not is_number(value) and not isinstance(value, bool | np.bool_)]:
         raise InputError(f"rewards must be numbers; given {quoted(bad[0])}.")
-    return made, given
+    return decided, values
 
 
-def _named(context: Any) -> Mapping[str, Any]:
+def _features(context: Any) -> Mapping[str, Any]:
     if isinstance(context, Mapping):
         return {str(name): value for name, value in context.items()}
     if isinstance(context, str | bytes) or not isinstance(context, Iterable) or is_scalar(context):

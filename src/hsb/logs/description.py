@@ -1,4 +1,4 @@
-"""What is in a log, before anything is learned from it: rows, arms, rewards, propensities, columns."""
+"""A summary of a log: rows, arms, rewards, propensities, columns."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,38 +11,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LogDescription:
-    """What `log.describe()` found; `print` shows it as text."""
+    """A summary of a log, which `log.describe()` returns; `print` shows it as text."""
 
     rows: int
-    """Rows that can be used."""
+    """The number of rows that can be used."""
     skipped: int
-    """Rows that cannot; `log.problems` says why."""
+    """The number of rows that cannot; `log.problems` has the reasons."""
     average_reward: float
-    """Mean reward of the rows; NaN where there are none."""
+    """Mean reward of the rows; NaN without rows."""
     arms: tuple[dict[str, Any], ...]
-    """Of each arm: `arm`, how many `rows` show it, its `average_reward` there, the least `propensity` it was shown with."""
+    """For each arm: `arm`, the number of `rows` that show it, their `average_reward`, and the least `propensity` among them."""
     columns: tuple[dict[str, Any], ...]
-    """Of each feature: `name`, `kind`, and the share of rows in which it is `missing`; none where features have no names."""
+    """For each feature: `name`, `kind`, and the share of rows in which it is `missing`; empty if features have no names."""
 
     def to_dict(self) -> dict[str, Any]:
-        """A dict of plain data."""
+        """Return plain data, for JSON."""
         return {**vars(self), "arms": list(self.arms), "columns": list(self.columns)}
 
     def __str__(self) -> str:
         lines = [f"{self.rows:,} rows, {self.skipped:,} skipped; average reward {self.average_reward:.4g}"]
-        for each in self.arms:
+        for arm in self.arms:
             lines.append(
-                f"  arm {each['arm']!r}: {each['rows']:,} rows, average reward {each['average_reward']:.4g}, "
-                f"propensity at least {each['propensity']:.4g}"
+                f"  arm {arm['arm']!r}: {arm['rows']:,} rows, average reward {arm['average_reward']:.4g}, "
+                f"propensity at least {arm['propensity']:.4g}"
             )
-        for each in self.columns:
-            share = f", missing in {each['missing']:.1%} of rows" if each["missing"] else ""
-            lines.append(f"  {each['name']}: {each['kind'] or 'nothing but missing values'}{share}")
+        for column in self.columns:
+            share = f", missing in {column['missing']:.1%} of rows" if column["missing"] else ""
+            lines.append(f"  {column['name']}: {column['kind'] or 'only missing values'}{share}")
         return "\n".join(lines)
 
 
-def described(log: "Log") -> LogDescription:
-    """`Log.describe`: one reading."""
+def describe(log: "Log") -> LogDescription:
+    """Read a log once and summarize it (`Log.describe`)."""
     from .named import kind_of
 
     rows, total = 0, 0.0

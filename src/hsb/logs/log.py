@@ -1,4 +1,4 @@
-"""What a log is: batches that can be read again and again, the arms seen so far, and what was skipped."""
+"""Logs: batches that can be read repeatedly, the arms seen so far, and the lines that were skipped."""
 
 import math
 from abc import ABC, abstractmethod
@@ -22,18 +22,18 @@ NOTHING: Mapping[str, str | None] = {}
 
 
 class Problem(NamedTuple):
-    """A line of a log that was not used, and why.
+    """A line of a log that was skipped, and the reason.
 
     >>> print(Problem("log.txt", 3, "the line is empty"))
     log.txt, line 3: the line is empty
     """
 
     file: str
-    """The name of the file; "table" of a table in memory."""
+    """The name of the file; "table" for a table in memory."""
     line: int
     """The number of the line, from 1."""
     reason: str
-    """Why it was not used."""
+    """Why the line was skipped."""
 
     def __str__(self) -> str:
         return f"{self.file}, line {self.line}: {self.reason}"
@@ -41,7 +41,7 @@ class Problem(NamedTuple):
 
 @dataclass
 class Problems:
-    """The lines that the last reading skipped: how many, how many for each reason, and the first few.
+    """The lines that the last reading skipped: their number, the number for each reason, and the first few.
 
     >>> problems = Problems()
     >>> problems.add(Problem("log.txt", 3, "the line is empty"))
@@ -51,21 +51,21 @@ class Problems:
     """
 
     count: int = 0
-    """How many lines."""
+    """The number of lines skipped."""
     reasons: dict[str, int] = field(default_factory=dict)
-    """By the reason, how many lines."""
+    """The number of lines for each reason."""
     first: list[Problem] = field(default_factory=list)
     """The first ten."""
 
     def add(self, problem: Problem) -> None:
-        """Count one more line; keep it if it is among the first."""
+        """Count a line; keep it if it is among the first ten."""
         self.count += 1
         self.reasons[problem.reason] = self.reasons.get(problem.reason, 0) + 1
         if len(self.first) < SHOWN:
             self.first.append(problem)
 
     def join(self, others: "Problems") -> None:
-        """Take in `others`, those of a later part of the log."""
+        """Add `others`, the problems of a later part of the log."""
         self.count += others.count
         for reason, times in others.reasons.items():
             self.reasons[reason] = self.reasons.get(reason, 0) + times
@@ -82,9 +82,9 @@ class Problems:
 
 
 class Log(ABC):
-    """What `hsb.logs.open` returns: an iterable of `Batch`, in order, each of a bounded number of rows.
+    """An iterable of `Batch`, each with a bounded number of rows, in order; `hsb.logs.open` returns one.
 
-    Each `for` reads from the beginning. A log whose length is known has `len`.
+    Each `for` loop reads from the beginning. A log of known length supports `len`.
 
     >>> import hsb.logs
     >>> log = hsb.logs.open({"x": [0.1, 0.2], "shown": ["a", "b"], "click": [1, 0]}, arm="shown", propensity="uniform", reward="click")
@@ -93,13 +93,13 @@ class Log(ABC):
     """
 
     seen: list[Hashable]
-    """The arms seen so far, in order of appearance. It grows while the log is read; a place once given stays."""
+    """The arms seen so far, in order of appearance. It grows while the log is read; an arm keeps its index."""
     problems: Problems
-    """What the last reading skipped, so far."""
+    """The lines that the last reading has skipped so far."""
     uniform: bool | None = None
-    """Was each arm drawn uniformly from its pool? None: not known, the propensities say."""
+    """Was each arm drawn uniformly from its pool? None: unknown; look at the propensities."""
     logger: LoggerFit | None = None
-    """Where propensities are estimates of a model: how well that fits."""
+    """The fit of the model that estimated the propensities; None if they were logged."""
 
     def __init__(self) -> None:
         self.seen = []
@@ -107,10 +107,10 @@ class Log(ABC):
 
     @property
     def arms(self) -> list[Hashable]:
-        """A list of the arms seen so far. Where the log was not read yet, its first rows are read to see them.
+        """The arms seen so far, a list. If the log was not read yet, this reads its first rows.
 
-        Where a log says of each row what was available, later rows may bring more: policies take them in as they appear. Where it does not,
-        these are all there are. Empty only if no row can be used.
+        If the log lists the available arms row by row, later rows may add arms: policies add them as they appear. Otherwise these are all
+        arms. Empty only if no row can be used.
 
         >>> import hsb.logs
         >>> table = {"x": [0.1, 0.2, 0.3], "shown": ["a", "b", "a"], "click": [1, 0, 1]}
@@ -118,7 +118,7 @@ class Log(ABC):
         ['a', 'b']
         """
         if not self.seen:
-            for batch in self.looked():
+            for batch in self.arms_view():
                 return self.seen or list(batch.arms)
         return self.seen
 
@@ -126,27 +126,27 @@ class Log(ABC):
     def arms(self, arms: list[Hashable]) -> None:
         self.seen = arms
 
-    def looked(self) -> "Log":
-        """The log as it is read to see its arms."""
+    def arms_view(self) -> "Log":
+        """Return the log in the form in which it is read to find its arms."""
         return self
 
     @abstractmethod
     def __iter__(self) -> Iterator[Batch]: ...
 
-    def pass_over(self, problem: Problem, on_error: OnError) -> None:
-        """A line cannot be used: list it in `problems`, or raise."""
+    def skip_line(self, problem: Problem, on_error: OnError) -> None:
+        """Add a line that cannot be used to `problems`. Raises `FileError` if `on_error` is "raise"."""
         if on_error == "raise":
-            raise FileError(f"{problem}. Mend the line, or skip such lines with on_error='skip'.")
+            raise FileError(f"{problem}. Fix the line, or skip such lines with on_error='skip'.")
         self.problems.add(problem)
 
     def head(self, rows: int) -> "Log":
-        """The first `rows` rows, a log of its own: to fit an encoding on, and to see the first arms."""
+        """Return the first `rows` rows as a log, e.g. to fit an encoder or to see the first arms."""
         if not is_number(rows) or rows < 1 or rows != int(rows):
-            raise InputError(f"A head needs a whole number of rows, at least 1; given {quoted(rows)}.")
+            raise InputError(f"head needs a whole number of rows, at least 1; given {quoted(rows)}.")
         return LogPart(self, 0, int(rows))
 
     def rest(self, rows: int) -> "Log":
-        """All but the first `rows` rows, a log of its own: to judge what was learned from `head(rows)`.
+        """Return all but the first `rows` rows as a log, e.g. to evaluate what was learned from `head(rows)`.
 
         >>> import hsb.logs
         >>> table = {"x": [0.1, 0.2, 0.3], "shown": ["a", "b", "a"], "click": [1, 0, 1]}
@@ -155,15 +155,15 @@ class Log(ABC):
         (2, 1)
         """
         if not is_number(rows) or rows < 0 or rows != int(rows):
-            raise InputError(f"The rest begins after a whole number of rows, at least 0; given {quoted(rows)}.")
+            raise InputError(f"rest needs a whole number of rows to leave out, at least 0; given {quoted(rows)}.")
         return LogPart(self, int(rows), None)
 
     def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> "Log":
-        """The same log, whose batches have their contexts by name too (`Batch.named`); a log whose contexts have no names is as it is.
+        """Return the same log with contexts by name too (`Batch.named`); a log whose contexts have no names is returned unchanged.
 
-        What a column holds is found in the first rows and stays: numbers, true and false, dates, else categories. `known` says of some columns
-        what they are: "number", "category", "flag", ... A missing value is a value like others; with `complete=True` rows with missing values
-        are problems. `hsb.learn_from`, `hsb.replay` and `hsb.evaluate` do this by themselves for policies that take features by name.
+        The first rows determine the kind of each column for the whole log: numbers, true and false, dates, else categories. `known` overrides
+        the kind of some columns: "number", "category", "flag", ... Missing values are allowed; with `complete=True` rows that have one are
+        skipped as problems. `hsb.learn_from`, `hsb.replay` and `hsb.evaluate` call this for policies that take features by name.
 
         >>> import hsb.logs
         >>> table = {"age": [31, None], "country": ["FR", "DE"], "shown": ["a", "b"], "p": [0.5, 0.5], "click": [1, 0]}
@@ -175,7 +175,7 @@ class Log(ABC):
         return self
 
     def describe(self) -> "LogDescription":
-        """What is in the log, found by reading it: rows, arms with their rewards and propensities, columns with kinds and missing values.
+        """Read the log and summarize it: rows, arms with their rewards and propensities, columns with kinds and missing values.
 
         >>> import hsb.logs
         >>> table = {"age": [31, None], "shown": ["a", "b"], "p": [0.5, 0.25], "click": [1, 0]}
@@ -185,43 +185,43 @@ class Log(ABC):
           arm 'b': 1 rows, average reward 0, propensity at least 0.25
           age: number, missing in 50.0% of rows
         """
-        from .description import described
+        from .description import describe
 
-        return described(self)
+        return describe(self)
 
     def count(self) -> int:
-        """How many rows can be used, found by reading the log."""
+        """Read the log and return the number of rows that can be used."""
         return sum(len(batch) for batch in self)
 
     def cut(self) -> "list[Log]":
-        """Logs that are this one, one after the other, each to be read by a process of its own; InputError where it cannot be cut."""
+        """Cut the log into consecutive parts, one for each process that reads it. Raises `InputError` if it cannot be cut."""
         raise InputError(
-            f"A {type(self).__name__} is read as a whole: it cannot be shared between processes. Give Parquet files, "
-            "as hsb.logs.convert writes them, or several CSV files; or read it in one process."
+            f"A {type(self).__name__} cannot be divided between processes. Give Parquet files, which hsb.logs.convert writes, "
+            "or several CSV files; or read it in one process."
         )
 
     @property
     def knows_arms(self) -> bool:
-        """Are `arms` all there are, before anything is read?"""
+        """Does `arms` hold all arms before anything is read?"""
         return False
 
     def find_arms(self) -> list[Hashable]:
-        """A list of all arms, found by reading the log."""
+        """Read the log and return all its arms."""
         for _ in self:
             pass
         return self.arms
 
     def take_arms(self, arms: Iterable[Hashable]) -> None:
-        """Be told all arms, in their order."""
+        """Set all arms of the log, in their order."""
         self.arms = list(arms)
 
-    def met(self, problems: Problems) -> None:
-        """Be told what a reading of its parts skipped."""
+    def set_problems(self, problems: Problems) -> None:
+        """Set the problems that reading the log's parts found."""
         self.problems = problems
 
 
 def check_log(what: str, log: Any) -> None:
-    """Refuse what cannot be a log: neither a `Log` nor batches. A list is looked through."""
+    """Raise `InputError` if `log` is neither a `Log` nor an iterable of batches; every item of a list is checked. `what` is the caller."""
     if not isinstance(log, Iterable) or isinstance(log, str | bytes | Mapping | np.ndarray | np.generic):
         raise InputError(f"{what} needs a log, e.g. hsb.logs.open(path), or batches; given {quoted(log)}.")
     if isinstance(log, list | tuple):
@@ -230,19 +230,17 @@ def check_log(what: str, log: Any) -> None:
 
 
 def each_batch(what: str, log: Iterable[Batch]) -> Iterator[Batch]:
-    """The batches of a log; InputError for what is none."""
+    """Yield the batches of a log. Raises `InputError` for any other item. `what` is the caller, named in the message."""
     for batch in log:
         if not isinstance(batch, Batch):
-            raise InputError(
-                f"{what} needs batches, as hsb.logs.open gives them or hsb.logs.Batch.of makes; given {quoted(batch)}."
-            )
+            raise InputError(f"{what} needs batches, from hsb.logs.open or hsb.logs.Batch.of; given {quoted(batch)}.")
         yield batch
 
 
 class View(Log):
-    """A log, read in another way: its arms, its problems and what is known of its propensities are those of the log.
+    """Another way to read `log`, with the same arms, problems and fit of propensities.
 
-    Problems are those of what was read of it, also of lines beyond a part that were read with the part's last batch.
+    Its problems include lines after the end of a part that were read with the part's last batch.
     """
 
     def __init__(self, log: Log) -> None:
@@ -255,12 +253,12 @@ class View(Log):
 
     @property
     def logger(self) -> LoggerFit | None:  # type: ignore[override]
-        """That of the log."""
+        """The fit of the log's propensities."""
         return self.log.logger
 
     @property
     def problems(self) -> Problems:  # type: ignore[override]
-        """Those of the log."""
+        """The problems of the log."""
         return self.log.problems
 
     @property
@@ -270,12 +268,12 @@ class View(Log):
     def take_arms(self, arms: Iterable[Hashable]) -> None:
         self.log.take_arms(arms)
 
-    def met(self, problems: Problems) -> None:
-        self.log.met(problems)
+    def set_problems(self, problems: Problems) -> None:
+        self.log.set_problems(problems)
 
 
 class LogPart(View):
-    """A log without its first `skip` rows, and not more than `rows` of the others (None: all). Its arms are those of the log."""
+    """At most `rows` rows of a log (None: all) after its first `skip`. Its arms are the arms of the log."""
 
     def __init__(self, log: Log, skip: int, rows: int | None) -> None:
         super().__init__(log)
@@ -285,36 +283,36 @@ class LogPart(View):
         return LogPart(self.log.by_name(known, complete=complete), self.skip, self.rows)
 
     def __iter__(self) -> Iterator[Batch]:
-        at, end = 0, None if self.rows is None else self.skip + self.rows
+        begin, end = 0, None if self.rows is None else self.skip + self.rows
         for batch in self.log:
-            first, last = max(self.skip - at, 0), len(batch) if end is None else min(end - at, len(batch))
+            first, last = max(self.skip - begin, 0), len(batch) if end is None else min(end - begin, len(batch))
             if first < last:
                 yield batch if (first, last) == (0, len(batch)) else batch.take(slice(first, last))
-            at += len(batch)
-            if end is not None and at >= end:
+            begin += len(batch)
+            if end is not None and begin >= end:
                 return
 
     def cut(self) -> list[Log]:
-        """The parts of the log, as far as they belong to it; the log must know how long they are."""
-        at, end = 0, math.inf if self.rows is None else self.skip + self.rows
-        found: list[Log] = []
+        """Cut the log's parts to these rows. Raises `InputError` if the length of a part is unknown."""
+        begin, end = 0, math.inf if self.rows is None else self.skip + self.rows
+        parts: list[Log] = []
         for part in self.log.cut():
             if not isinstance(part, Sized):
                 raise InputError(
-                    "Rows to leave out cannot be counted in files that are read by several processes, unless hsb.logs.convert wrote them. "
+                    "Several processes cannot skip a number of rows: only files that hsb.logs.convert wrote have a known length. "
                     "Take whole files, or read them in one process."
                 )
-            first, last = max(self.skip - at, 0), min(end - at, len(part))
+            first, last = max(self.skip - begin, 0), min(end - begin, len(part))
             if first < last:
-                found.append(part if (first, last) == (0, len(part)) else LogPart(part, first, int(last - first)))
-            at += len(part)
-        return found
+                parts.append(part if (first, last) == (0, len(part)) else LogPart(part, first, int(last - first)))
+            begin += len(part)
+        return parts
 
 
 def nothing_used(log: Any) -> str:
-    """Why nothing came of a log that was read: the first row that was left out, and how many there are."""
+    """Explain why a log gave no row: the first problem, and the number of problems."""
     problems = log.problems if isinstance(log, Log) else None
     if not problems:
-        return "No row was read. The log has no row that can be used, or all were left out."
+        return "No row was read: the log has no row that can be used, or all were left out."
     left = f"{problems.count:,} row{'s were' if problems.count > 1 else ' was'} left out; the first: {problems.first[0]}"
     return f"The log has no row that can be used: {left}."

@@ -1,4 +1,4 @@
-"""The features of a log by name: which kind each column has, found in the first rows, and its values."""
+"""The features of a log by name: the kind of each column, which the first rows determine, and its values."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
@@ -15,17 +15,17 @@ from ..features.kinds import FeatureKind
 from ..features.tables import ContextTable
 from ..features.values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, TRUTHS, Unfit, category_text, found, time_text
 from ..types import Floats
-from .values import Coded, Column, coded, codes, numbers, truths
+from .values import Coded, Column, codes, encode_labels, numbers, truths
 from .why import Why
 
-LOOKED = 1 << 13  # rows at the beginning that say what a column holds
-MOST = 0.9  # of the values of a text column that must be numbers for it to be one
+LOOKED = 1 << 13  # rows at the beginning that determine a column's kind
+MOST = 0.9  # share of a text column's values that must be numbers for the column to be numeric
 ABSENT = frozenset({"", "nan", "na", "n/a", "null", "none"})  # words for a missing number
 WORDS = {
     NUMBER: "is not a number, as others are",
     CYCLE: "is not a finite number",
     FLAG: "is neither true nor false, as others are",
-    CATEGORY: f"is no text of at most {LIMITS['text']} characters",
+    CATEGORY: f"is not text of at most {LIMITS['text']} characters",
     TIME: "is not a date or time, as others are",
     TAGS: "is not a list of text, as others are",
 }
@@ -33,10 +33,10 @@ Bools = NDArray[np.bool_]
 
 
 class Kinds:
-    """What the features of a log hold: `known`, and what the first rows show; it stays so for the whole log.
+    """The kinds of a log's features, by name: those in `known`, and for other columns what the first rows show. They hold for the whole log.
 
-    Of text without types, as in CSV files: numbers or dates where nine in ten are (then nan, NA, n/a, null, none and nothing are missing), true
-    and false, else categories. `categories` and `times` are always that.
+    Text without types, as in CSV files, is a number or a date if nine in ten values are (nan, NA, n/a, null, none and empty text then are
+    missing); true and false are a flag; anything else is a category. Columns in `categories` and `times` always have that kind.
 
     >>> kinds = Kinds({}, untyped=True)
     >>> kinds.look({"age": ["31", "", "33"], "member": ["True", "False", ""], "country": ["FR", "", "DE"], "at": ["2026-11-19", "", "NA"]})
@@ -55,36 +55,36 @@ class Kinds:
         if not isinstance(known, Mapping) or not all(
             kind is None or (isinstance(kind, str) and kind in READ) for kind in known.values()
         ):
-            raise InputError(f"known must say of columns what they are, one of {', '.join(READ)}; given {quoted(known):.200}.")
+            raise InputError(f"known must map columns to kinds, each one of {', '.join(READ)}; given {quoted(known):.200}.")
         self.known: dict[str, str] = {name: kind for name, kind in known.items() if kind is not None}
         self.untyped = untyped
-        self.said = {**dict.fromkeys(times, TIME), **dict.fromkeys(categories, CATEGORY)}
+        self.declared = {**dict.fromkeys(times, TIME), **dict.fromkeys(categories, CATEGORY)}
 
     def look(self, columns: Mapping[str, Column]) -> None:
-        """Find out the kinds that are not known yet."""
+        """Infer the kinds of columns that are not known yet."""
         for name, column in columns.items():
             if name in self.known:
                 continue
-            kind = self.said.get(name) or self._kind(column)
+            kind = self.declared.get(name) or self._kind(column)
             if kind is not None:
                 self.known[name] = kind
 
     def table(self, columns: Mapping[str, Column], why: Why) -> ContextTable:
-        """The columns as features; rows with a value of another kind are noted."""
-        made: dict[str, Values] = {}
+        """Convert columns to features; add rows with a value of another kind to `why`."""
+        features: dict[str, Values] = {}
         for name, column in columns.items():
             kind = self.known.get(name)
             if kind is None:
-                made[name] = Numbers(blank := np.full(len(why.number), np.nan), blank)  # nothing but missing values
+                features[name] = Numbers(blank := np.full(len(why.number), np.nan), blank)  # only missing values
                 continue
-            made[name], bad = READ[kind](column)
+            features[name], bad = READ[kind](column)
             if bad is not None and bad.any():
                 hint = "; if it holds categories, add it to categories=[...]" if kind in (NUMBER, FLAG) else ""
                 why.note(bad, f"feature {quoted(name)} {WORDS[kind]}{hint}")
-        return ContextTable(NAMED, made, len(why.number))
+        return ContextTable(NAMED, features, len(why.number))
 
     def _kind(self, column: Column) -> str | None:
-        """What a column holds; None where there is nothing but missing values."""
+        """Infer the kind of a column; None if all its values are missing."""
         if isinstance(column, np.ndarray) and column.dtype.kind in "biufM":
             if column.dtype.kind == "f" and np.isnan(column).all():
                 return None
@@ -103,30 +103,30 @@ class Kinds:
 
 
 def with_others(features: Features, batches: Sequence[Any]) -> Features:
-    """The features with all other columns of these batches, of the kinds that they have there; a column that is always missing is left out.
+    """Return the declared features plus all other columns of these batches, with the kinds they have there; all-missing columns are left out.
 
-    As they are where the batches lack one of them: who reads the log then says so.
+    Returns `features` unchanged if the batches lack one of them: reading the log then raises the error.
     """
     if not all(set(features.kinds) <= set(batch.named.columns) for batch in batches):
         return features
-    kinds = {each.name: each for each in FeatureKind.kinds.values()}
-    found: dict[str, FeatureKind] = dict(features.given)
+    kinds = {kind.name: kind for kind in FeatureKind.kinds.values()}
+    all_features: dict[str, FeatureKind] = dict(features.given)
     for batch in batches:
         for name, values in batch.named.columns.items():
-            kind = None if name in found or name in features.kinds else kind_of(values)
+            kind = None if name in all_features or name in features.kinds else kind_of(values)
             if kind is not None:
-                found[name] = kinds[kind]()
-    return Features(found).limit(**features.limits)
+                all_features[name] = kinds[kind]()
+    return Features(all_features).limit(**features.limits)
 
 
 def kind_of(values: Values) -> str | None:
-    """The kind of a column's first value that is not missing; None where all are."""
+    """Return the kind of a column's first value that is not missing; None if all are missing."""
     present = np.flatnonzero(~values.missing())
     return found(values.at(int(present[0])))[0] if len(present) else None
 
 
 def as_numbers(table: ContextTable) -> Floats:
-    """A float for every value: numbers as they are, 1 and 0 for True and False, the `hsb.encode.code` of text, days since 1970; else NaN."""
+    """Convert values to floats: numbers as they are, True and False to 1 and 0, text to its `hsb.encode.code`, times to days; else NaN."""
     points = np.full((table.rows, len(table.columns)), np.nan)
     for j, values in enumerate(table.columns.values()):
         if isinstance(values, Numbers):
@@ -140,18 +140,19 @@ def as_numbers(table: ContextTable) -> Floats:
 
 def _text_kind(values: Any) -> str | None:
     words = [value.strip() for value in values if isinstance(value, str)]
-    said = [word for word in words if word.lower() not in ABSENT]
-    if not said:
+    present = [word for word in words if word.lower() not in ABSENT]
+    if not present:
         return CATEGORY if any(words) else None
-    if all(word.lower() in TRUTHS or word in ("0", "1") for word in said) and any(word.lower() in TRUTHS for word in said):
+    lower = [word.lower() for word in present]
+    if all(word in TRUTHS or word in ("0", "1") for word in lower) and any(word in TRUTHS for word in lower):
         return FLAG
-    if (~np.isnan(numbers(said))).mean() >= MOST:
+    if (~np.isnan(numbers(present))).mean() >= MOST:
         return NUMBER
-    return TIME if sum(map(_is_date, said)) >= MOST * len(said) else CATEGORY
+    return TIME if sum(map(_is_date, present)) >= MOST * len(present) else CATEGORY
 
 
 def _is_date(word: str) -> bool:
-    """Is it a date as ISO 8601 has it, perhaps with a time of day?"""
+    """Is it an ISO 8601 date, with or without a time of day?"""
     try:
         return word[:4].isdigit() and isinstance(time_text(word), date)
     except Unfit:
@@ -177,13 +178,13 @@ def _flags(column: Column) -> tuple[Values, Bools | None]:
 
 
 def _words(column: Column) -> tuple[Values, Bools | None]:
-    labels = coded(column)
+    labels = encode_labels(column)
     words, places = dict[str, int](), []
     for label in labels.values:
         text = _text(label)
         places.append(-2 if text is None else words.setdefault(text, len(words)))
-    where = np.array([*places, -1], dtype=np.int64)[labels.codes]
-    return Words(where, list(words)), where == -2
+    word_codes = np.array([*places, -1], dtype=np.int64)[labels.codes]
+    return Words(word_codes, list(words)), word_codes == -2
 
 
 def _text(label: Any) -> str | None:
@@ -214,7 +215,7 @@ def _tags(column: Column) -> tuple[Values, Bools | None]:
 
 
 def _objects(values: list[Any], kind: str) -> tuple[Values, Bools]:
-    """Values one by one."""
+    """Keep values as objects, and note those of another kind."""
     bad = np.zeros(len(values), dtype=np.bool_)
     for i, value in enumerate(values):
         try:
@@ -225,7 +226,7 @@ def _objects(values: list[Any], kind: str) -> tuple[Values, Bools]:
 
 
 def _odd(column: Column, unread: Bools) -> Bools | None:
-    """Which of the values that could not be read are not just missing."""
+    """Mark the unreadable values that are not merely missing."""
     if (isinstance(column, np.ndarray) and column.dtype.kind in "biufM") or not unread.any():
         return None
     odd = np.zeros(len(column), dtype=np.bool_)

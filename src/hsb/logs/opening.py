@@ -1,4 +1,4 @@
-"""From a path or a table to a log."""
+"""Opening a log from a path or a table: `hsb.logs.open`."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from .formats.json_lines import JsonFiles, is_event
 from .formats.native import StoredLog, is_native
 from .formats.obd import COLUMNS, obd_files
 from .formats.table import CsvFiles, Frame, ParquetFiles, frame_names, header, kind_of, parquet_names
-from .formats.text import BOM, DAMAGE, opened
+from .formats.text import BOM, DAMAGE, open_bytes
 from .formats.vw import VWFiles
 from .limits import LIMITS, Limits
 from .log import Log, OnError
@@ -51,42 +51,40 @@ def open(
     rows: int = 1 << 13,
     limits: Limits = LIMITS,
 ) -> Log:
-    """A `Log` of past decisions: an iterable of batches of at most `rows` rows, which are read when they are asked for.
+    """Open a `Log` of past decisions: an iterable of batches of at most `rows` rows. Rows are read when the log is iterated.
 
-    - `path`: a file, plain or gzip; several, read one after the other; a directory, of which the files named as Yahoo! or the Open Bandit
-      Dataset names them, or else those that end in .parquet, are read in order; or a table: Arrow, pandas, polars, a mapping to columns.
-    - `format`: "yahoo-r6b", "yahoo-r6a", "obd", "jsonl", "dsjson", "vw", "csv" or "parquet"; None looks at the name and the first line.
-    - `on_error`: what happens at a malformed line or a row that cannot be used (a propensity of 0 or NaN, a feature that is missing, an arm
-      that was not available, ...). "skip": it is counted and listed in the log's `problems`. "raise": `FileError`.
-    - `limits`: how far a reader goes, so that no file takes time or memory without end; see `hsb.logs.Limits`.
+    - `path`: a file, plain or gzip; several files, read one after the other; a directory; or a table: Arrow, pandas, polars, a mapping from
+      names to columns. In a directory, files with the names of Yahoo! or the Open Bandit Dataset are read, else those that end in .parquet.
+    - `format`: "yahoo-r6b", "yahoo-r6a", "obd", "jsonl", "dsjson", "vw", "csv" or "parquet"; None detects it from the name and the first line.
+    - `on_error`: what to do with a malformed line or a row that cannot be used (a propensity of 0 or NaN, a missing feature, an arm that was
+      not available, ...). "skip" counts it in the log's `problems`; "raise" raises `FileError`.
+    - `limits`: limits on the time and memory that reading may take; see `hsb.logs.Limits`.
 
-    Of a table ("csv", "parquet", frames) say which column is what, by its name:
+    For a table ("csv", "parquet", data frames) name the columns:
 
-    - `context`: the features, one name or a list; left out, every column that is nothing else here. A policy without a structure is given them
-      by name (`Log.by_name`), mixed, with missing values. For others they are numbers.
-    - `categories`: those of the features that are text, even if they look like numbers. For a policy that needs numbers each text becomes its
+    - `context`: the features, one name or a list; default: every column without another role. A policy without a structure takes them by name
+      (`Log.by_name`), of mixed kinds and with missing values. Other policies take them as numbers.
+    - `categories`: the features that are text, even if they look like numbers. For a policy that needs numbers each text becomes its
       `hsb.encode.code`.
-    - `times`: those of the features that are dates or times, written as in "2026-11-19" or "2026-11-19T09:30"; in a CSV file dates are found
-      without it. A policy without a structure sees days, hours and weekdays, others the days since 1970.
+    - `times`: the features that are dates or times, such as "2026-11-19" or "2026-11-19T09:30"; in a CSV file dates are detected. A policy
+      without a structure uses days, hours and weekdays, others the days since 1970.
     - `arm`: the arm that was shown. In a CSV file arms are text.
-    - `propensity`: the probability with which it was shown. A log without such a column: "uniform", if each of the arms available was as
-      probable
-      as the others; a number, if all rows have the same; or "estimate", for a model of who wrote the log (`log.logger` says how well it fits;
-      `docs/off_policy.md`). Where a column is called "uniform" or "estimate", it is that column that is meant.
-    - `reward`: what came of it. Or `loss`, in `loss_range` (low, high), (0, 1) if left out; it becomes the reward low + high - loss.
+    - `propensity`: the probability with which the arm was shown. Without such a column: "uniform", if all available arms were equally
+      probable; a number, if all rows share it; or "estimate", for a model of the logging policy (`log.logger` reports its fit;
+      `docs/off_policy.md`). If a column is called "uniform" or "estimate", that column is used.
+    - `reward`: the reward. Or `loss`, in `loss_range` (low, high), default (0, 1); it becomes the reward low + high - loss.
     - `available`: the arms that were available: a column with lists of arms (in a CSV file a|b|c, or JSON), or a column of booleans for each
-      arm,
-      as {arm: column} or in the order of `arms`. Left out, all arms were.
-    - `timestamp`: seconds since 1970, or dates; without a zone they are UTC.
-    - `id`: what names an event; a row with a repeated one is a problem. The ids seen are remembered, so memory grows.
-    - `arms`: a list of all arms there may be; rows with others are problems. Left out, those that appear.
+      arm, as {arm: column} or in the order of `arms`. Default: all arms.
+    - `timestamp`: seconds since 1970, or dates; dates without a time zone are UTC.
+    - `id`: the id of an event; a row with a repeated id is a problem. The log remembers all ids, so memory grows.
+    - `arms`: all arms, a list; rows with other arms are problems. Default: the arms that appear.
 
-    Of "jsonl", {"context": {...}, "arm": ..., "propensity": ..., "reward": ...} a line, these names need not be said; nested features go by
-    their path, "user.age". Parquet files that `hsb.logs.write` made need none of this.
+    In "jsonl", with {"context": {...}, "arm": ..., "propensity": ..., "reward": ...} on each line, these names are the default; nested features
+    are named by their path, "user.age". Parquet files that `hsb.logs.write` made need no column names.
 
-    Of "obd" the default context is the position and four categories of the user; `context` and `categories` choose other columns. Of "dsjson"
-    `context` are paths of shared features, `arm` the path of what names an action, or "index"; of "vw" `context` are names of features. Their
-    costs become rewards: -cost, or, with a `loss_range`, low + high - cost.
+    In "obd" the default context is the position and four categories of the user; `context` and `categories` choose other columns. In "dsjson"
+    `context` lists paths of shared features, and `arm` is the path of an action's name, or "index". In "vw" `context` lists feature names.
+    Costs in both become rewards: -cost, or, with a `loss_range`, low + high - cost.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -98,7 +96,9 @@ def open(
     ([Batch(rows=2, features=1, arms=2, pools=1)], "line 4: feature 'age' is missing or not a finite number")
     """
     if format is not None and not (isinstance(format, str) and format in FORMATS):
-        raise InputError(f"format must be one of {', '.join(map(repr, FORMATS))}, or None to look; given {quoted(format)}.")
+        raise InputError(
+            f"format must be one of {', '.join(map(repr, FORMATS))}, or None to detect it; given {quoted(format)}."
+        )
     one_of("on_error", on_error, ("skip", "raise"))
     if not isinstance(limits, Limits) or not all(isinstance(each, int) and each > 0 for each in limits):
         raise InputError(f"limits must be hsb.logs.Limits of whole numbers above 0; given {quoted(limits)}.")
@@ -122,7 +122,7 @@ def open(
         named_columns += list(available.values())
 
     def columns(there: Sequence[str]) -> ColumnRoles:
-        """Of a table: without `context`, all its other columns that have a name are features."""
+        """Return the roles of a table's columns; without `context`, all other columns that have a name are features."""
         rest = tuple(name for name in dict.fromkeys(there) if isinstance(name, str) and name and name not in named_columns)
         return ColumnRoles.of(meaning if features or arm is None else meaning._replace(context=rest), **named)
 
@@ -132,7 +132,7 @@ def open(
         return RowLog(Frame(path, columns(frame_names(path))), rows=rows)
     is_mapped = any(one is not None for one in named.values())
     paths = _paths(path, format)
-    format = format or _looked(paths[0], is_mapped)
+    format = format or _detect_format(paths[0], is_mapped)
     if format == "csv":
         return RowLog(CsvFiles(paths, columns(header(paths[0]))), rows=rows)
     if format == "parquet" and (is_mapped or not is_native(paths[0])):
@@ -140,7 +140,7 @@ def open(
     if format == "jsonl":
         return RowLog(JsonFiles(paths, meaning, named), rows=rows)
     if format == "dsjson":
-        named.pop("arm")  # which it does take
+        named.pop("arm")  # this format takes arm=
     _refuse(format, named)
     if format == "dsjson":
         return RowLog(DsjsonFiles(paths, meaning, arm), rows=rows)
@@ -158,43 +158,43 @@ def open(
     return YahooLog(paths, format=format, on_error=on_error, rows=rows, limits=limits)
 
 
-def _names(what: str, given: Any) -> tuple[str, ...]:
+def _names(what: str, value: Any) -> tuple[str, ...]:
     names = (
-        (given,)
-        if isinstance(given, str)
-        else tuple(listed(what, sorted(given) if isinstance(given, set | frozenset) else given, MOST_NAMES))
+        (value,)
+        if isinstance(value, str)
+        else tuple(listed(what, sorted(value) if isinstance(value, set | frozenset) else value, MOST_NAMES))
     )
     if not all(isinstance(name, str) for name in names):
-        raise InputError(f"{what} needs names of columns, text; given {quoted(given)}.")
+        raise InputError(f"{what} needs names of columns, text; given {quoted(value)}.")
     return names
 
 
 def _refuse(format: str, named: Mapping[str, Any]) -> None:
-    """Options that a format with columns of its own does not take."""
-    if given := [f"{name}=" for name, value in named.items() if value is not None]:
-        raise InputError(f"The format {format} says itself what its columns are; given {', '.join(given)}. Leave it out.")
+    """Raise `InputError` for options that a format with fixed columns does not take."""
+    if options := [f"{name}=" for name, value in named.items() if value is not None]:
+        raise InputError(f"The columns of the format {format} are fixed; given {', '.join(options)}. Leave it out.")
 
 
-def _paths(given: Any, format: Format | None) -> list[Path]:
-    if isinstance(given, str | os.PathLike):
-        path = path_of("A log", given)
+def _paths(source: Any, format: Format | None) -> list[Path]:
+    if isinstance(source, str | os.PathLike):
+        path = path_of("A log", source)
         if path.is_dir():
             return _inside(path, format)
         paths = [path]
-    elif isinstance(given, Iterable):
-        paths = [path_of("A log", one) for one in listed("files", given, MOST_NAMES)]
+    elif isinstance(source, Iterable):
+        paths = [path_of("A log", one) for one in listed("files", source, MOST_NAMES)]
     else:
-        raise InputError(f"A log is opened from a path, several, or a table; given {quoted(given)}.")
+        raise InputError(f"path must be a path, several paths, or a table; given {quoted(source)}.")
     if not paths:
-        raise InputError("No file given: a log needs at least one.")
+        raise InputError("A log needs at least one file; given none.")
     for path in paths:
         if not path.is_file():
-            raise InputError(f"There is no file {path}.")
+            raise InputError(f"There is no file {path}. Check the path.")
     return paths
 
 
 def _inside(folder: Path, format: Format | None) -> list[Path]:
-    """The files of a directory that are named as the format names them."""
+    """Return the files of a directory whose names fit the format."""
     if format in ("obd", None):
         own = [folder / f"{folder.name}.csv{end}" for end in ("", ".gz")]  # e.g. all/all.csv.gz
         if there := [path for path in own if path.is_file()][:1]:
@@ -208,15 +208,15 @@ def _inside(folder: Path, format: Format | None) -> list[Path]:
             there, key=lambda path: [(int(word), "") if word.isdigit() else (-1, word) for word in DIGITS.split(path.name)]
         )
     if format not in (None, "parquet", *NAMES):
-        raise InputError(f"{folder} is a directory; of the format {quoted(format)} give the files themselves.")
+        raise InputError(f"{folder} is a directory; for the format {quoted(format)} give the files themselves.")
     wanted = " or ".join([*(NAMES[kind] for kind in kinds), *["*.parquet"] * (format in (None, "parquet"))])
     raise InputError(f"There is no log in {folder}: no file is named {wanted}. Give the files themselves.")
 
 
-def _looked(path: Path, is_mapped: bool) -> Format:
-    """The format that the name and the first lines have."""
+def _detect_format(path: Path, is_mapped: bool) -> Format:
+    """Detect the format from the name and the first lines of a file."""
     try:
-        with opened(path) as stream:
+        with open_bytes(path) as stream:
             start = stream.read(1 << 16).removeprefix(BOM)
     except (OSError, *DAMAGE) as error:
         raise FileError(f"{path} cannot be read: it is damaged or cut off ({error}).") from None
@@ -238,4 +238,6 @@ def _looked(path: Path, is_mapped: bool) -> Format:
         return "dsjson"
     if name.endswith(".vw") or VW.match(start):
         return "vw"
-    raise FileError(f"{path} does not look like any of the formats {', '.join(FORMATS)}. Say which with format=.")
+    raise FileError(
+        f"{path} is not in any of the formats {', '.join(FORMATS)}, as far as its name and first lines show. Give format=."
+    )

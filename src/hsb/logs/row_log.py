@@ -1,4 +1,4 @@
-"""A log whose rows are checked as they are read: its arms, what its columns hold, its propensities where they are estimated."""
+"""A log whose rows are checked as they are read, with its arms, the kinds of its columns and its estimated propensities."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from copy import copy
@@ -13,16 +13,16 @@ from .log import NOTHING, Log, Problem, Problems, View
 from .named import LOOKED, Kinds
 from .propensity_model.fit import LoggerFit
 from .propensity_model.model import LoggerModel, RowSample
-from .rows import Checked, RowSource
+from .rows import RowChecker, RowSource
 
 
 class RowLog(Log):
-    """A log of a table, a CSV, Parquet, DSJSON or VW file: its rows are checked one by one as they are read.
+    """A log of a table or of CSV, Parquet, DSJSON or VW files. Each row is checked as it is read.
 
-    `hsb.logs.open` makes it: `source` is what reads the rows, `rows` the most rows of a batch. Rows that cannot be used are in `problems`.
+    `hsb.logs.open` makes it: `source` reads the rows, `rows` is the most rows of a batch. Rows that cannot be used are in `problems`.
 
-    Where neither the arms nor what was available is given, every arm that the log shows is taken to be available all the time: the log is
-    then read once more, before the first batch, to find them. So it is where propensities are estimated; `logger` says how well.
+    If neither the arms nor the available arms are given, every arm in the log is taken to be always available: the log is then read once
+    more, before the first batch, to find the arms. It is also read once more to estimate propensities; `logger` reports the fit.
 
     >>> table = {"x": [0.1, 0.2, 0.3], "shown": ["a", "b", "a"], "p": [0.5, 0.5, 0.0], "click": [1, 0, 1]}
     >>> import hsb.logs
@@ -36,7 +36,7 @@ class RowLog(Log):
         super().__init__()
         if not isinstance(source, RowSource):
             raise InputError(
-                f"A RowLog reads from a source; given {quoted(source)}. hsb.logs.open makes one of a path or a table."
+                f"source must be a RowSource; given {quoted(source)}. Use hsb.logs.open, which makes one from a path or a table."
             )
         self.source, self.size = source, whole("rows", rows, 1)
         self.seen = list(source.meaning.arms or ())
@@ -44,7 +44,7 @@ class RowLog(Log):
         self._needs_reading = not known or probabilities == "estimate"
         self._settled: dict[
             tuple[bool, bool], LoggerModel | None
-        ] = {}  # by how it is read: by name, and rows that must be complete
+        ] = {}  # by the way of reading: (by name?, only complete rows?)
         self.uniform = True if probabilities == "uniform" else None
 
     def __repr__(self) -> str:
@@ -54,7 +54,7 @@ class RowLog(Log):
         return self.read()
 
     def _settle(self, kinds: Kinds | None, complete: bool) -> LoggerModel | None:
-        """Read it once where that is needed before the first batch: for its arms, for a model of its propensities."""
+        """Read the log once before the first batch, if needed: to find its arms, or to fit a model of its propensities."""
         way = kinds is not None, complete
         if not self._needs_reading or way in self._settled:
             return self._settled.get(way)
@@ -75,7 +75,7 @@ class RowLog(Log):
 
     @property
     def logger(self) -> LoggerFit | None:  # type: ignore[override]
-        """With `propensity="estimate"`, how well the model fits, as the log was read last; a log that was not read yet is read. Else None."""
+        """The fit of the model for `propensity="estimate"` in the last reading (a log not read yet is read); None for other propensities."""
         if self.source.meaning.probabilities != "estimate":
             return None
         if not self._settled:
@@ -83,22 +83,22 @@ class RowLog(Log):
         models = [model for model in self._settled.values() if model is not None]
         return models[-1].fit if models else None
 
-    def looked(self) -> Log:
+    def arms_view(self) -> Log:
         return self.by_name()
 
     def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> Log:
-        Kinds(known)  # refused where it is nothing of the kind
+        Kinds(known)  # raises if `known` is invalid
         return _ByName(self, known, complete) if self.source.meaning.by_name else self
 
     def read(self, kinds: Kinds | None = None, *, complete: bool = True) -> Iterator[Batch]:
-        """The batches; with `kinds` of features by name, and if they need not be complete, with rows where some are missing."""
+        """Yield the batches; with `kinds`, contexts have names too. Rows with missing values are skipped if `complete`."""
         model, row = self._settle(kinds, complete), 0
         for batch in self._read(kinds, complete):
             yield batch if model is None else replace(batch, propensity=model.propensities(batch, row))
             row += len(batch)
 
     def kinds(self, known: Mapping[str, str | None] = NOTHING) -> Kinds:
-        """What its features are, by what is known of them and by its first rows; of one that is missing there, by the next that have it."""
+        """Return the kinds of features: those in `known`, else inferred from the first rows; if all are missing there, from later rows."""
         meaning = self.source.meaning
         kinds = Kinds(
             {name: known.get(name) for name in meaning.context}, meaning.categories, meaning.times, untyped=meaning.is_untyped
@@ -110,31 +110,32 @@ class RowLog(Log):
         return kinds
 
     def cut(self) -> list[Log]:
-        """A log for each file. Where events have ids, one file's reader would not see those of another: such a log is not cut."""
+        """Return a log for each file. Raises `InputError` if events have ids, since one process must compare them all."""
         return list(self.files())
 
     def files(self) -> "list[RowLog]":
-        """The same, as logs of rows."""
+        """Return a `RowLog` for each file, as in `cut`."""
         source = self.source
         if not isinstance(source, CsvFiles | ParquetFiles):
-            super().cut()  # raises, and says why
+            super().cut()  # raises InputError
             raise AssertionError
         if source.columns.id is not None:
             raise InputError(
-                "Event ids are compared over all files, so one process must read them. Read the log in one process, or without ids."
+                "A log with event ids cannot be divided between processes: ids are compared over all files. Read it in one process, "
+                "or leave out id=."
             )
         if source.meaning.probabilities == "estimate":
             raise InputError(
-                "Propensities are estimated from the whole log, so one process must read it. Write them out first (hsb convert), or read the "
-                "log in one process."
+                "A log with estimated propensities cannot be divided between processes: they are estimated from the whole log. "
+                "Write them out first (hsb convert), or read the log in one process."
             )
-        found = []
+        logs = []
         for path in source.paths:
             part, part_source = copy(self), copy(source)
             part_source.paths = [path]
             part.source, part.seen, part.problems, part._settled = part_source, list(self.seen), Problems(), {}
-            found.append(part)
-        return found
+            logs.append(part)
+        return logs
 
     @property
     def knows_arms(self) -> bool:
@@ -145,26 +146,26 @@ class RowLog(Log):
 
     def _read(self, kinds: Kinds | None, complete: bool) -> Iterator[Batch]:
         self.problems = Problems()
-        held: list[Problem] = []  # of one file, as they were noticed
+        held: list[Problem] = []  # of one file, in the order of discovery
 
-        def tell() -> None:
+        def flush() -> None:
             in_order = sorted(held, key=lambda problem: problem.line)
             held.clear()
             for problem in in_order:
-                self.pass_over(problem, self.source.meaning.on_error)
+                self.skip_line(problem, self.source.meaning.on_error)
 
         def report(problem: Problem) -> None:
             if held and (held[0].file != problem.file or len(held) > max(self.size, 1000)):
-                tell()
+                flush()
             held.append(problem)
 
-        checked = Checked(self.source.meaning, self.seen, report, kinds, complete=complete)
+        checker = RowChecker(self.source.meaning, self.seen, report, kinds, complete=complete)
         for rows in self.source.rows(self.size, report):
-            batch = checked.batch(rows)
-            tell()
+            batch = checker.batch(rows)
+            flush()
             if len(batch):
                 yield batch
-        tell()
+        flush()
 
 
 class _ByName(View):
@@ -182,7 +183,7 @@ class _ByName(View):
         return self.log.read(self._kinds, complete=self.complete)
 
     def cut(self) -> list[Log]:
-        """The parts of the log, all read as the whole of it is."""
+        """Return the parts of the log, all with the column kinds of the whole log."""
         files = self.log.files()
         self._kinds = self._kinds or self.log.kinds(self.known)
         return [_ByName(part, self._kinds.known, self.complete) for part in files]

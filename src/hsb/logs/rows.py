@@ -1,4 +1,4 @@
-"""Rows as a source gives them, to batches: every row is checked, and used or reported."""
+"""Turning the rows of a source into batches: each row is checked, then used or reported."""
 
 import json
 from abc import ABC, abstractmethod
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from ..checks import is_hashable
 from ..errors import InputError, quoted
 from ..types import Floats, Ints
-from .batch import Batch, Pools, pooled
+from .batch import Batch, Pools, number_pools
 from .limits import LIMITS, Limits
 from .log import OnError, Problem
 from .named import Kinds, as_numbers
-from .values import Coded, Column, coded, codes, identity, labels, numbers, times, truths
+from .values import Coded, Column, codes, encode_labels, identity, labels, numbers, times, truths
 from .why import Why
 
 KEPT = 1 << 14  # sets of arms remembered
@@ -33,52 +33,52 @@ class Rows(NamedTuple):
     line: Sequence[int] | Ints
     context: Sequence[Column]
     arm: Column
-    propensity: Column | None  # None: `Meaning.probabilities` says
+    propensity: Column | None  # None: see `Meaning.probabilities`
     value: Column  # rewards or losses
-    available: Column | Sequence[Column] | None = None  # a list of arms a row; or a column of booleans an arm
+    available: Column | Sequence[Column] | None = None  # a list of arms for each row; or a column of booleans for each arm
     timestamp: Column | None = None
     id: Column | None = None
 
 
 class Meaning(NamedTuple):
-    """How the columns are to be understood."""
+    """The meaning of the columns."""
 
     context: tuple[str, ...]
     categories: frozenset[str] = frozenset()
     times: frozenset[str] = frozenset()
-    arms: tuple[Hashable, ...] | None = None  # all that there may be; None: those that appear
-    is_text: bool = False  # arms come as text, and stand for the given arm that is written so
+    arms: tuple[Hashable, ...] | None = None  # all arms; None: those that appear
+    is_text: bool = False  # arms are read as text, and matched with the text of the arms given
     offers: Literal["all", "lists", "truths"] = "all"
     loss_range: tuple[float, float] | None = None  # None: values are rewards; else losses in this range
-    negative: bool = False  # values are costs: where they have no range, rewards are what they are below 0
-    arm_type: Callable[[Any], Hashable] | None = None  # makes an arm of what a column holds; ValueError is a problem of the row
+    negative: bool = False  # values are costs: without a range, the reward is -cost
+    arm_type: Callable[[Any], Hashable] | None = None  # converts a column's value to an arm; ValueError is a problem of the row
     probabilities: float | Literal["uniform", "estimate"] | None = (
         None  # propensities without a column: one for all, 1 / available, a model's
     )
-    needs_id: bool = True  # where there is a column of event ids, a row without one is a problem
-    is_untyped: bool = False  # features come as text, whatever they are
-    by_name: bool = True  # may features be given by name?
-    called: tuple[tuple[str, str], ...] = ()  # which columns are the propensity and the reward or loss
+    needs_id: bool = True  # if there is a column of event ids, a row without one is a problem
+    is_untyped: bool = False  # all features are read as text
+    by_name: bool = True  # may contexts have names?
+    called: tuple[tuple[str, str], ...] = ()  # the columns of the propensity and of the reward or loss
     on_error: OnError = "skip"
     limits: Limits = LIMITS
 
     def check(self) -> None:
-        """Refuse categories and times that are no features, and what is both."""
+        """Raise `InputError` if `categories` or `times` name a column that is not a feature, or both name the same one."""
         for what, names in (("categories", self.categories), ("times", self.times)):
             if not names <= set(self.context):
                 raise InputError(f"{what} must be among context; {sorted(names - set(self.context))} are not.")
         if both := sorted(self.categories & self.times):
-            raise InputError(f"{quoted(both[0])} cannot be among categories and times. Leave it out of one of them.")
+            raise InputError(f"{quoted(both[0])} is in both categories and times. Leave it out of one of them.")
 
 
 class RowSource(ABC):
-    """Where the rows of a `RowLog` come from: files of some kind, or a table in memory."""
+    """The source of a `RowLog`'s rows: files of one kind, or a table in memory."""
 
     meaning: Meaning
 
     @abstractmethod
     def rows(self, size: int, report: Report) -> Iterator[Rows]:
-        """The rows from the first on, at most `size` at a time. What is no row at all is reported."""
+        """Yield the rows from the first on, at most `size` at a time. Lines that cannot be read go to `report`."""
 
 
 class RowFiles(RowSource):
@@ -96,13 +96,13 @@ class RowFiles(RowSource):
 
     @abstractmethod
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
-        """The rows of one file, as in `rows`."""
+        """Yield the rows of one file, as in `rows`."""
 
 
-class Checked:
-    """Turns rows into batches. One for each reading; `arms` is the log's list, which grows where the arms are not given.
+class RowChecker:
+    """Checks rows and makes batches of them, during one reading; `arms` is the log's list, which grows unless the arms are given.
 
-    With `kinds` batches have their features by name too, and a feature may be missing unless they must be `complete`.
+    With `kinds`, batches have features by name too, and a feature may be missing unless rows must be `complete`.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Checked:
         self.rows = 0
 
     def batch(self, rows: Rows) -> Batch:
-        """The rows that can be used; the others are reported, each with the first reason not to."""
+        """Return the rows that can be used; report the others, each with its first problem."""
         n = len(rows.arm)
         why = Why(n)
         values = numbers(rows.value)
@@ -143,7 +143,7 @@ class Checked:
             why.note(np.asarray(np.isnan(table).any(axis=1)), "a column of available is neither true nor false")
             truth = table == 1.0
         is_listed = self.meaning.offers == "lists" and rows.available is not None
-        arm, pool, pools = self._lists(rows, why, list(shown)) if is_listed else self._shown(rows, why, shown, truth)
+        arm, pool, pools = self._lists(rows, why, list(shown)) if is_listed else self._arms_shown(rows, why, shown, truth)
         for i, reason in why:
             self.report(Problem(rows.file, int(rows.line[i]), reason))
         good = why.good
@@ -153,7 +153,7 @@ class Checked:
             points = points[good] if self.complete else as_numbers(named)
         else:
             points = points[good]
-        pool, pools = (pool[good], pools) if truth is None else pooled(truth[good])
+        pool, pools = (pool[good], pools) if truth is None else number_pools(truth[good])
         known = 1.0 / pools.sizes[pool] if isinstance(self.meaning.probabilities, str) else probabilities[good]
         columns = (points, arm[good], rewards[good], known, seconds[good], pool, pools)
         return Batch(*columns, tuple(self.arms), named, estimated=self.meaning.probabilities == "estimate")
@@ -176,10 +176,10 @@ class Checked:
         return points
 
     def _probabilities(self, rows: Rows) -> Floats:
-        """The column, or the number that all have; of the others NaN."""
+        """Return the column of propensities, or the number that all rows share; NaN if they are computed later."""
         if rows.propensity is None:
-            said = self.meaning.probabilities
-            return np.full(len(rows.arm), np.nan if said is None or isinstance(said, str) else said)
+            shared = self.meaning.probabilities
+            return np.full(len(rows.arm), np.nan if shared is None or isinstance(shared, str) else shared)
         probabilities = numbers(rows.propensity)
         self._numeric("propensity", rows, rows.propensity, probabilities)
         return probabilities
@@ -198,24 +198,24 @@ class Checked:
         return np.asarray(0.0 - values if self.meaning.negative else values)
 
     def _numeric(self, part: str, rows: Rows, column: Column, values: Floats) -> None:
-        """Refuse a column of text where numbers are needed: another one was meant."""
+        """Raise `InputError` if a column that must be numeric holds text only: probably the wrong column."""
         name = dict(self.meaning.called).get(part)
         if name is not None and not self.rows and len(values) and np.isnan(values).all() and (example := _text_in(column)):
-            given = f"Column {quoted(name)} of {rows.file}, given as {part}=, has no numbers, e.g. {quoted(example[:40])}"
-            raise InputError(f"{given}. Were columns mixed up? Say which one is the {part} with {part}=.")
+            problem = f"Column {quoted(name)} of {rows.file}, given as {part}=, has no numbers, e.g. {quoted(example[:40])}"
+            raise InputError(f"{problem}. Were columns mixed up? Name the column of the {part} with {part}=.")
 
     def _labels(self, column: Column) -> Coded:
-        """The arms that a column names."""
-        found = coded(column)
-        arms = found.values
+        """Return the arms that a column names."""
+        encoded = encode_labels(column)
+        arms = encoded.values
         if (convert := self.meaning.arm_type) is not None:
-            arms = [_converted(convert, label) for label in arms]
+            arms = [_convert(convert, label) for label in arms]
         if self.written:
             arms = [label if label in self.places else self.written.get(str(label), label) for label in arms]
-        return coded(Coded(found.codes, arms)) if None in arms else Coded(found.codes, arms)
+        return encode_labels(Coded(encoded.codes, arms)) if None in arms else Coded(encoded.codes, arms)
 
-    def _shown(self, rows: Rows, why: Why, shown: Coded, truth: NDArray[np.bool_] | None) -> tuple[Ints, Ints, Pools]:
-        """The arms shown, as indices, and one pool of all arms."""
+    def _arms_shown(self, rows: Rows, why: Why, shown: Coded, truth: NDArray[np.bool_] | None) -> tuple[Ints, Ints, Pools]:
+        """Return the arms shown, as indices, each row's pool, and the one pool of all arms."""
         places = np.array([*(self.places.get(label, -1) for label in shown.values), -1], dtype=np.int64)
         if self.meaning.arms is not None:
             why.note(places[shown.codes] < 0, "the arm is not one of the arms given")
@@ -237,12 +237,12 @@ class Checked:
             if self.meaning.needs_id:
                 why.set(row, "the event id is missing")
         elif (known := identity(label)) in self.ids:
-            why.set(row, "the event id was there before")
+            why.set(row, "the event id is a duplicate")
         else:
             self.ids.add(known)
 
     def _lists(self, rows: Rows, why: Why, shown: list[Hashable]) -> tuple[Ints, Ints, Pools]:
-        """The arms shown, as indices, and the pools that lists say were available."""
+        """Return the arms shown, as indices, each row's pool, and the pools that the lists of available arms define."""
         listed: Any = rows.available
         arm, pool = np.zeros(len(shown), dtype=np.int64), np.zeros(len(shown), dtype=np.int64)
         ids = None if rows.id is None else labels(rows.id)
@@ -274,7 +274,7 @@ class Checked:
         return place
 
     def _set(self, value: Any) -> tuple[Hashable, ...] | str:
-        """The arms of a list, or what is wrong with it."""
+        """Return the arms of a list, or what is wrong with it."""
         if isinstance(value, np.ndarray):
             value = value.tolist()
         key = tuple(value) if isinstance(value, list) else value
@@ -303,7 +303,7 @@ class Checked:
         return tuple(arms)
 
 
-def _converted(convert: Callable[[Any], Hashable], label: Hashable) -> Hashable:
+def _convert(convert: Callable[[Any], Hashable], label: Hashable) -> Hashable:
     try:
         return convert(label)
     except ValueError:
@@ -311,6 +311,6 @@ def _converted(convert: Callable[[Any], Hashable], label: Hashable) -> Hashable:
 
 
 def _text_in(column: Column) -> str:
-    """A text that a column holds, as an example; "" where it holds none."""
+    """Return an example of the text in a column; "" if it has no text."""
     values = column.values if isinstance(column, Coded) else column
     return next((value for value in values if isinstance(value, str) and value), "")

@@ -1,4 +1,4 @@
-"""A made-up log of the Today Module, for want of the real one, which may not be passed on."""
+"""A synthetic log of the Today Module; the real one may not be redistributed."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,11 +11,11 @@ from ..types import Floats
 from .batch import Batch, Pools
 from .log import Log, Problems
 
-ROWS = 1 << 13  # of a batch; each has random numbers of its own
+ROWS = 1 << 13  # of a batch; each batch has its own random numbers
 FEATURES = 136
 LEVELS, GROUPS = 64, 3  # of the two things that make users differ
 LEVEL = np.repeat(np.linspace(-1.0, 1.0, LEVELS), GROUPS)  # z of each kind of known users
-UNKNOWN = LEVELS * GROUPS  # the kind of users of whom nothing but feature 1 is known
+UNKNOWN = LEVELS * GROUPS  # the kind of users with only feature 1
 SHARE_UNKNOWN = 0.25
 CLICKS = 0.04  # average rate under uniform display
 START, SPAN = 1_317_513_600, 15 * 86_400  # 2 October 2011, for 15 days
@@ -24,17 +24,16 @@ FEWEST, MOST = 20, 50  # articles in a pool
 
 
 class SyntheticToday(Log):
-    """A made-up log of `visits` visits with the statistics of Yahoo!'s R6B: a uniformly drawn article, and clicks by user and article.
+    """A synthetic log of `visits` visits with the statistics of Yahoo!'s R6B: a uniformly drawn article, and clicks by user and article.
 
-    - 136 binary features: the first always on, in a quarter of the rows alone; the others on 7% of the time, more or less.
-    - Users differ by a level z in [-1, 1], which shows in most features and so in their first principal component, and by a group,
-      which shows in a few and hardly in that component.
-    - Of `articles` articles in all, which come and go, 20 to 50 are on offer at a time. They differ in how often they are clicked, and by z and
-      group in who likes them. On average 4% of visits end in a click.
+    - 136 binary features: the first is always on, in a quarter of the rows alone; the others are on about 7% of the time.
+    - Users differ by a level z in [-1, 1], which affects most features and so their first principal component, and by a group, which affects
+      a few features and hardly that component.
+    - Of `articles` articles in all, 20 to 50 are available at a time; they come and go. Articles differ in their click rate, and by z and group
+      in the users who like them. On average 4% of visits end in a click.
 
-    Everything follows from the `seed`. The attribute `probabilities` tells how probable a click was on each article in each row of the last
-    batch,
-    which a real log does not.
+    Everything follows from the `seed`. Unlike a real log, it has the attribute `probabilities`: the click probability of every article in each
+    row of the last batch.
 
     >>> log = SyntheticToday(20_000, seed=0)
     >>> batches = list(log)
@@ -45,8 +44,8 @@ class SyntheticToday(Log):
     uniform = True
 
     def __init__(self, visits: int, *, seed: int = 0, articles: int = 50) -> None:
-        given: Any = visits
-        visits = whole("visits", int(given) if isinstance(given, float) and given.is_integer() else given, 1)
+        count: Any = visits
+        visits = whole("visits", int(count) if isinstance(count, float) and count.is_integer() else count, 1)
         super().__init__()
         self.visits, self.seed, self.articles = (
             int(visits),
@@ -83,7 +82,7 @@ class SyntheticToday(Log):
         place = (rng.random(n) * pools.sizes[pool]).astype(np.int64)
         arm = pools.members[pools.starts[pool] + place]
         self.probabilities = self._clicks[kind]
-        """Of the last batch: how probable a click is on every article."""
+        """The click probability of every article in each row of the last batch."""
         reward = (rng.random(n) < self.probabilities[np.arange(n), arm]).astype(np.float64)
         seen = 1 + max(int(self._pools[k].max()) for k in range(int(number[-1]) + 1))
         self.seen.extend(self._ids[len(self.seen) : seen])
@@ -92,7 +91,7 @@ class SyntheticToday(Log):
 
 
 def _feature_table(rng: np.random.Generator) -> NDArray[np.uint16]:
-    """How often each kind of users has each feature, in units of 2^-16."""
+    """Return how often each kind of user has each feature, in units of 2^-16."""
     base = rng.normal(-3.0, 0.8, FEATURES)
     slope = rng.normal(0.0, 1.6, FEATURES)
     group = np.where(rng.random((GROUPS, FEATURES)) < 0.1, 1.5, 0.0)
@@ -103,7 +102,7 @@ def _feature_table(rng: np.random.Generator) -> NDArray[np.uint16]:
 
 
 def _click_table(rng: np.random.Generator, articles: int) -> Floats:
-    """How often each kind of users clicks on each article."""
+    """Return the click rate of each kind of user on each article."""
     appeal = rng.normal(0.0, 0.35, articles)
     liked_at = rng.uniform(-1.0, 1.0, articles)  # the z that likes it best
     level = np.cos(np.pi / 2 * (LEVEL[:, None] - liked_at)) * rng.uniform(0.4, 1.4, articles)
@@ -119,7 +118,7 @@ def _click_table(rng: np.random.Generator, articles: int) -> Floats:
 
 
 def _pools(rng: np.random.Generator, articles: int) -> tuple[Floats, list[NDArray[np.int64]]]:
-    """When the pool changes, as fractions of the log, and the articles of each pool. Articles are numbered as they appear."""
+    """Return when the pool changes, as fractions of the log, and the articles of each pool. Articles are numbered in order of appearance."""
     first = min(articles, 25)
     pool = list(range(first))
     pools = [np.array(pool)]

@@ -1,4 +1,4 @@
-"""Columns of whatever a source gives, to numbers, labels and times. What cannot be read is NaN or None, for the caller to report."""
+"""Converting columns of any type to numbers, labels and times. A value that cannot be read becomes NaN or None; the caller reports it."""
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -17,7 +17,7 @@ from ..types import Floats, Ints
 
 
 class Coded(Sequence[Any]):
-    """A column whose rows have few different values: a number each, -1 where it is missing, and the values that these stand for.
+    """A dictionary-encoded column: `codes` index into `values`; -1 is a missing value.
 
     >>> list(Coded(np.array([1, 0, -1]), ["a", "b"]))
     ['b', 'a', None]
@@ -27,7 +27,7 @@ class Coded(Sequence[Any]):
         self.codes, self.values = codes, list(values)
 
     def each(self, function: Callable[[list[Any]], Floats]) -> Floats:
-        """A function from values to numbers, of every row; what is missing is the function's None."""
+        """Apply a function from values to numbers to every row; missing values are passed to it as None."""
         return function([*self.values, None])[self.codes]
 
     def __len__(self) -> int:
@@ -48,7 +48,7 @@ KEPT = 1 << 16  # codes remembered
 
 
 def numbers(column: Column) -> Floats:
-    """Numbers; NaN for what is none.
+    """Convert a column to floats; NaN for a value that is not a number.
 
     >>> numbers(["1.5", "", "x", None])
     array([1.5, nan, nan, nan])
@@ -77,7 +77,7 @@ def _number(value: Any) -> float:
 
 
 def truths(column: Column) -> Floats:
-    """1 for true, 0 for false, NaN for neither.
+    """Convert a column to 1 for true, 0 for false, NaN for anything else.
 
     >>> truths(["True", "0", "maybe", True])
     array([ 1.,  0., nan,  1.])
@@ -92,7 +92,7 @@ def truths(column: Column) -> Floats:
 
 
 def codes(column: Column) -> Floats:
-    """The `hsb.encode.code` of each row's category; NaN for none."""
+    """Return the `hsb.encode.code` of each row's category; NaN for a missing one."""
     if isinstance(column, Coded):
         return column.each(codes)
     return np.array([_code(value) for value in labels(column)], dtype=np.float64)
@@ -104,7 +104,7 @@ def _code(category: Hashable) -> float:
 
 
 def labels(column: Column) -> list[Hashable]:
-    """Labels as they are; whole numbers as int; None for what is missing or cannot be a label.
+    """Return the labels of a column, whole numbers as int; None for a value that is missing or cannot be a label.
 
     >>> labels(["a", "", 3.0, None, float("nan")])
     ['a', None, 3, None, None]
@@ -113,11 +113,11 @@ def labels(column: Column) -> list[Hashable]:
     return [value if type(value) is str and value else _label(value) for value in values]
 
 
-def coded(column: Column) -> Coded:
-    """`labels` of a column, each different one once.
+def encode_labels(column: Column) -> Coded:
+    """Return the `labels` of a column, dictionary-encoded.
 
-    >>> found = coded(np.array([7, 3, 7]))
-    >>> found.codes, found.values, list(coded(["a", "", 3.0]))
+    >>> encoded = encode_labels(np.array([7, 3, 7]))
+    >>> encoded.codes, encoded.values, list(encode_labels(["a", "", 3.0]))
     (array([1, 0, 1]), [3, 7], ['a', None, 3])
     """
     if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
@@ -130,8 +130,8 @@ def coded(column: Column) -> Coded:
         places = np.array([-1 if label is None else k for k, label in enumerate(named)] + [-1], dtype=np.int64)
         return Coded(places[column.codes], named)
     numbers_of: dict[tuple[type, Hashable], int] = {}
-    found = [-1 if label is None else numbers_of.setdefault((type(label), label), len(numbers_of)) for label in labels(column)]
-    return Coded(np.array(found, dtype=np.int64), [label for _, label in numbers_of])
+    rows = [-1 if label is None else numbers_of.setdefault((type(label), label), len(numbers_of)) for label in labels(column)]
+    return Coded(np.array(rows, dtype=np.int64), [label for _, label in numbers_of])
 
 
 def _label(value: Any) -> Hashable:
@@ -145,7 +145,7 @@ def _label(value: Any) -> Hashable:
 
 
 def identity(label: Hashable) -> Hashable:
-    """What is kept of an event's id: text by 128 bits of BLAKE2, which no two meet in by design; anything else as it is.
+    """Return what the log remembers of an event's id: for text a 128-bit BLAKE2 digest, for anything else the id itself.
 
     >>> len({identity(label) for label in (-1, -2, 0, 2**61 - 1, 1, "1", True, b"1", 0.5)})
     9
@@ -156,7 +156,7 @@ def identity(label: Hashable) -> Hashable:
 
 
 def times(column: Column) -> tuple[Floats, NDArray[np.bool_]]:
-    """Seconds since 1970, NaN where there is none; and which could not be read. Text without a zone is taken for UTC.
+    """Return seconds since 1970, NaN for a missing time; and which values could not be read. Times without a zone are UTC.
 
     >>> times(["1970-01-01 00:01:00+00:00", "61.5", "", "soon"])
     (array([60. , 61.5,  nan,  nan]), array([False, False, False,  True]))

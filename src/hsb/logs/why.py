@@ -9,7 +9,7 @@ from ..types import Ints
 
 
 class Why:
-    """Of each row the first reason not to use it, if there is one.
+    """The first problem of each row of a log, if any.
 
     >>> why = Why(3)
     >>> why.note(np.array([False, True, True]), "it is late")
@@ -19,27 +19,27 @@ class Why:
     """
 
     def __init__(self, rows: int) -> None:
-        self.number: Ints = np.zeros(rows, dtype=np.int64)  # of the reason; 0: none
+        self.number: Ints = np.zeros(rows, dtype=np.int64)  # index into `reasons`; 0: no problem
         self.reasons: list[str] = [""]
 
     def note(self, bad: NDArray[np.bool_], reason: str) -> None:
-        """Keep the reason of rows that have none yet."""
+        """Record a reason for the rows in `bad` that have no reason yet."""
         new = bad & (self.number == 0)
         if new.any():
             self.number[new] = self._of(reason)
 
     def set(self, row: int, reason: str) -> None:
-        """`note` of one row."""
+        """Record a reason for one row, as `note` does."""
         if not self.number[row]:
             self.number[row] = self._of(reason)
 
     @property
     def good(self) -> NDArray[np.bool_]:
-        """Which rows have no reason."""
+        """Booleans: the rows that can be used."""
         return np.asarray(self.number == 0)
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
-        """The rows that have a reason, in order, and it."""
+        """Yield (row, reason) for the rows that have one, in order."""
         for row in np.flatnonzero(self.number).tolist():
             yield row, self.reasons[self.number[row]]
 

@@ -1,4 +1,4 @@
-"""Batches to files of any format that is written, and a log from one format to another."""
+"""Writing batches to files, and converting a log from one format to another."""
 
 import gzip
 import io
@@ -39,17 +39,17 @@ def write(
     names: Sequence[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> int:
-    """Write batches, or a log, to a file. Returns how many rows were written. The file appears when it is whole.
+    """Write batches, or a log, to a file, and return the number of rows written. The file appears only when it is complete.
 
-    A file whose name ends in .gz is compressed; Parquet files always are. What `format` cannot hold raises `InputError`:
+    A file whose name ends in .gz is compressed; Parquet files always are. Raises `InputError` for values that `format` cannot hold:
 
-    - "parquet" keeps everything, compactly, and is read again fastest.
-    - "dsjson" and "vw" keep costs, -reward; features are called by their `names`, else f0, f1, ... dsjson writes arms as text and the
-      probability that the arm shown leaves as if spread evenly over the others, whose own it does not know; VW learns from the arm shown.
-    - "yahoo-r6b" keeps features that are 0 or 1; "yahoo-r6a" keeps six features to six decimals and, of each article, only its name. Both
-      mean a uniform draw, and a batch drawn otherwise is refused.
+    - "parquet" keeps everything in a compact form, and is the fastest to read.
+    - "dsjson" and "vw" keep costs, -reward; `names` are the names of features, default f0, f1, ... dsjson writes arms as text. A batch has only
+      the probability of the arm shown: dsjson spreads the rest evenly over the other arms. VW learns from the arm shown.
+    - "yahoo-r6b" keeps features that are 0 or 1; "yahoo-r6a" keeps six features to six decimals and only the names of articles. Both imply a
+      uniform draw: any other batch raises `InputError`.
 
-    `progress` is a function, called as `progress(rows)` after each batch, with the rows written so far.
+    `progress`, a function, is called as `progress(rows)` after each batch, with the number of rows written.
 
     >>> import tempfile, pathlib, hsb.logs
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -66,12 +66,12 @@ def write(
     if names is not None:
         names = listed("names", names, 1 << 20)
         if not all(isinstance(name, str) for name in names):
-            raise InputError(f"names needs text; given {quoted(names)}.")
+            raise InputError(f"names must be text; given {quoted(names)}.")
     if not path.parent.is_dir():
         raise InputError(f"There is no directory {path.parent} to write {path.name} into. Make it first.")
     rows = 0
 
-    def counted() -> Iterator[Batch]:
+    def count_rows() -> Iterator[Batch]:
         nonlocal rows
         for batch in each_batch("write", batches):
             yield batch
@@ -79,21 +79,21 @@ def write(
             if progress is not None:
                 progress(rows)
 
-    with replacing(path) as file, _packed(file, path.suffix == ".gz" and format != "parquet") as to:
+    with replacing(path) as file, _compress(file, path.suffix == ".gz" and format != "parquet") as to:
         if format == "parquet":
-            write_native(to, counted(), getattr(batches, "uniform", None))
+            write_native(to, count_rows(), getattr(batches, "uniform", None))
         else:
             text = io.TextIOWrapper(to, encoding="utf-8", newline="\n", write_through=True)
             if format in FEATURES:
-                _write_yahoo(text, counted(), format)
+                _write_yahoo(text, count_rows(), format)
             else:
-                (write_dsjson if format == "dsjson" else write_vw)(text, counted(), names)
+                (write_dsjson if format == "dsjson" else write_vw)(text, count_rows(), names)
             text.detach()
     return rows
 
 
-def _packed(file: BinaryIO, is_packed: bool) -> Any:
-    return gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, filename="", mtime=0) if is_packed else nullcontext(file)
+def _compress(file: BinaryIO, is_compressed: bool) -> Any:
+    return gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1, filename="", mtime=0) if is_compressed else nullcontext(file)
 
 
 def _write_yahoo(to: TextIO, batches: Iterable[Batch], format: Format) -> None:
@@ -117,7 +117,7 @@ def _write_yahoo(to: TextIO, batches: Iterable[Batch], format: Format) -> None:
 
 
 def _check(batch: Batch, format: Format, before: int) -> None:
-    """Refuse a batch with a row that the format cannot hold; `before` rows were written before it."""
+    """Raise `InputError` if the format cannot hold a row of the batch; `before` rows were written before it."""
     d = FEATURES[format]
     if batch.contexts.shape[1] != d:
         raise InputError(f"{format} has {d} features; given {batch.contexts.shape[1]}.")
@@ -131,7 +131,9 @@ def _check(batch: Batch, format: Format, before: int) -> None:
             row = int(np.argmin(fits))
             raise InputError(f"{format} holds {what}; the {name} of row {before + row} is {getattr(batch, name)[row]}.")
     if not batch.is_uniform:
-        raise InputError(f"{format} means that arms were drawn uniformly from their pools; the propensities say otherwise.")
+        raise InputError(
+            f"{format} holds only arms drawn uniformly from their pools; the propensities of this log are not. Write parquet."
+        )
     if format == "yahoo-r6b":
         on = batch.contexts == 1.0
         fits, what = (on | (batch.contexts == 0.0)).all(axis=1) & on.any(axis=1), "features that are 0 or 1, not all 0"
@@ -142,7 +144,7 @@ def _check(batch: Batch, format: Format, before: int) -> None:
 
 
 class Converted(NamedTuple):
-    """What `hsb.logs.convert` wrote, and what it skipped.
+    """The result of `hsb.logs.convert`: rows written and lines skipped.
 
     >>> import hsb.logs, pathlib, tempfile
     >>> table = {"x": [0.1, 0.2], "shown": ["a", "b"], "click": [1, 0]}
@@ -153,11 +155,11 @@ class Converted(NamedTuple):
     """
 
     rows: int
-    """How many rows were written."""
+    """The number of rows written."""
     problems: Problems
     """The lines that were skipped."""
     logger: LoggerFit | None = None
-    """Where propensities were estimated: how well; else None."""
+    """The fit of the model that estimated the propensities; None if they were logged."""
 
 
 def convert(
@@ -169,10 +171,10 @@ def convert(
     progress: Callable[[int], None] | None = None,
     **options: Any,
 ) -> Converted:
-    """Read a log as `hsb.logs.open(source, format, **options)` and write it, a batch at a time; memory does not grow with the log.
+    """Read a log with `hsb.logs.open(source, format, **options)` and write it, a batch at a time; memory does not grow with the log.
 
-    `to` is the format written, as in `hsb.logs.write`; None goes by the ending of `out`: .parquet, .dsjson, .json or .vw, perhaps with .gz.
-    `progress` is as in `hsb.logs.write`.
+    `to` is the format to write, as in `hsb.logs.write`; None takes it from the ending of `out`: .parquet, .dsjson, .json or .vw, optionally
+    followed by .gz. `progress` as in `hsb.logs.write`. Returns a `Converted`.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -185,6 +187,6 @@ def convert(
     if to is None:
         to = ENDINGS.get(Path(path_of("out", out).name.removesuffix(".gz")).suffix)
     if to is None:
-        raise InputError(f"{out} does not say its format; name it {', '.join(ENDINGS)}, or give to=.")
+        raise InputError(f"The name {out} does not show its format. End it in {', '.join(ENDINGS)}, or give to=.")
     log = open_log(source, format, **options)
     return Converted(write(out, log, to, progress=progress), log.problems, log.logger)

@@ -1,4 +1,4 @@
-"""Policies at work: on whole tables, on logs, on the decisions that a log holds."""
+"""Running policies: simulation on tables, learning from logs, and replay."""
 
 from .ahead import ahead
 from .learn import learn_from

@@ -10,17 +10,17 @@ from ..errors import InputError, quoted
 
 T = TypeVar("T")
 
-BATCHES = 4  # held at most, besides the one at work
+BATCHES = 4  # the most batches that wait, besides the one in use
 
 
 def ahead(source: Iterable[T]) -> Iterator[T]:
-    """The same items in the same order, fetched by a thread. Its errors come out here; it ends when nobody listens any more.
+    """Yield the items of `source` in order, read ahead by a thread. Its errors are raised here; it ends when this generator is closed.
 
     >>> list(ahead(range(5)))
     [0, 1, 2, 3, 4]
     """
     if not isinstance(source, Iterable) or is_scalar(source):
-        raise InputError(f"ahead needs something to read from; given {quoted(source)}.")
+        raise InputError(f"ahead needs an iterable; given {quoted(source)}.")
     ready: queue.Queue[tuple[str, T | BaseException | None]] = queue.Queue(BATCHES)
     over = threading.Event()
 
@@ -38,7 +38,7 @@ def ahead(source: Iterable[T]) -> Iterator[T]:
                 put("item", item)
                 if over.is_set():
                     return
-        except BaseException as error:  # handed on, to be raised where the items are used
+        except BaseException as error:  # passed on, to be raised by the generator
             put("error", error)
         else:
             put("end", None)

@@ -1,4 +1,4 @@
-"""A policy on its way through a log: batch by batch."""
+"""Playing a policy on a log, batch by batch."""
 
 from typing import Any
 
@@ -13,22 +13,22 @@ from ..types import Floats, Ints
 
 
 class Play:
-    """A policy that decides on every event and learns where the arm shown is its choice."""
+    """A policy that decides on every event, and learns from the events in which it chooses the arm shown."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self.places = np.zeros(0, dtype=np.int64)  # of the log's arms among the policy's; -1: not there yet
+        self.places = np.zeros(0, dtype=np.int64)  # the policy's index of each of the log's arms; -1: unknown
         self.matched, self.total, self.squares = 0, 0.0, 0.0
 
     def batch(self, batch: Batch, contexts: Any) -> None:
-        """Play a batch, in pieces: a piece ends where an arm appears that the policy does not know."""
+        """Play a batch, in pieces: a piece ends before a row with an arm that the policy does not know."""
         if len(batch):
             with self.policy.lock:
                 self._batch(batch, contexts)
 
     def _batch(self, batch: Batch, contexts: Any) -> None:
         policy = self.policy
-        points, clipped = checked_contexts(policy, batch, contexts)
+        points, clipped = check_contexts(policy, batch, contexts)
         policy.loss_scale.check(batch.reward, "The reward of event {}")
         policy.clipped += clipped
         new = [policy.arm_set.index.get(arm, -1) for arm in batch.arms[len(self.places) :]]
@@ -41,7 +41,7 @@ class Play:
         self._piece(batch, points, begin, len(batch))
 
     def _arrivals(self, batch: Batch) -> list[tuple[int, int]]:
-        """The rows, in order, whose pool has arms that no earlier row had and the policy does not know; and that pool."""
+        """Return the rows, in order, whose pool has arms that neither the policy nor an earlier row has; and that pool."""
         known = self.places >= 0
         if known.all():
             return []
@@ -63,7 +63,7 @@ class Play:
                 self.policy.add_arm(batch.arms[arm])
 
     def _piece(self, batch: Batch, points: NDArray[Any], begin: int, end: int) -> None:
-        """Rows whose arms the policy knows."""
+        """Play rows whose arms the policy knows."""
         if begin == end:
             return
         pool = batch.pool[begin:end]
@@ -74,35 +74,35 @@ class Play:
         masks = self.policy.arm_set.pools(self.places[batch.pools[number]] for number in used)
         rows: Any = slice(begin, end)
         some = np.asarray(masks.any(axis=1))
-        if not some.all():  # nothing that the policy may play was on offer
+        if not some.all():  # no arm that the policy may play was available
             pools = some[pool]
             rows, pool = begin + np.flatnonzero(pools), pool[pools]
         shown, rewards = self.places[batch.arm[rows]], batch.reward[rows]
-        points, propensities, at = points[rows], batch.propensity[rows], 0
-        while at < len(pool):  # once, unless the range of losses is found on the way
-            n, losses = self.policy.loss_scale.ahead(rewards[at:, None], rewarded=True)
-            part = slice(at, at + n)
+        points, propensities, first = points[rows], batch.propensity[rows], 0
+        while first < len(pool):  # once, unless the range of losses is inferred from the data
+            n, losses = self.policy.loss_scale.ahead(rewards[first:, None], rewarded=True)
+            part = slice(first, first + n)
             learned = self._learn(
                 LoggedRows(points[part], masks, pool[part], shown[part], losses[:, 0]), propensities[part], rewards[part]
             )
             self._count(rewards[part][learned])
-            at += n
+            first += n
 
     def _count(self, rewards: Floats) -> None:
-        """Rewards that were learned."""
+        """Add rewards that were learned to the sums."""
         counted = self.policy.loss_scale.moved(rewards)
         self.matched += len(counted)
         self.total += float(counted.sum())
         self.squares += float(counted @ counted)
 
     def _learn(self, rows: LoggedRows, propensities: Floats, rewards: Floats) -> Ints:
-        """Which of the rows were learned."""
+        """Learn from the rows and return the indices of those that were learned."""
         return tables.replay_rows(self.policy, rows, rewards)
 
 
-def checked_contexts(policy: Policy, batch: Batch, contexts: Any) -> tuple[NDArray[Any], int]:
-    """The policy's own contexts for a batch, one row an event, and how many were clipped."""
+def check_contexts(policy: Policy, batch: Batch, contexts: Any) -> tuple[NDArray[Any], int]:
+    """Check a policy's contexts for a batch, one row for each event. Returns them and the number of clipped rows."""
     points, clipped = tables.check(policy, contexts)
     if len(points) != len(batch):
-        raise InputError(f"context must give a row for each of the {len(batch)} events; it gave {len(points)}.")
+        raise InputError(f"context must return one row for each of the {len(batch)} events; it returned {len(points)} rows.")
     return points, clipped

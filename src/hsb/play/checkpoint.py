@@ -1,4 +1,4 @@
-"""Where a replay is: in a file, so that one that was stopped goes on."""
+"""Checkpoints of a replay: its progress in a file, so that an interrupted replay can resume."""
 
 import io
 import json
@@ -19,15 +19,15 @@ from ..policy import Policy
 from ..policy.copying import become
 from ..types import Floats
 from .batches import Play
-from .seen import Seen, context_digest, policy_digest
+from .seen import LogDigest, context_digest, policy_digest
 
 FORMAT, VERSION = "hsb-replay", 3
 ROUNDING = 1.0 + 1e-9
 
 
 @dataclass
-class Progressed:
-    """Events seen, those passed over to make the log fair, and the sum of all rewards."""
+class ReplayProgress:
+    """Events seen, events skipped to thin the log (`rejected`), and the sum of all rewards (`logged`)."""
 
     rounds: int = 0
     rejected: int = 0
@@ -35,10 +35,10 @@ class Progressed:
 
 
 class Checkpoint:
-    """A zip with a JSON header and every policy as `hsb.load` reads it; written whole or not at all.
+    """A zip file with a JSON header and every policy as `hsb.load` reads it; written whole or not at all.
 
-    It says by digest what the policies were when the replay began, how contexts are encoded and what was read of the log: another policy,
-    another encoding, another seed or another log is refused. So is a file that was changed.
+    It holds digests of the policies at the start of the replay, of the encoding of contexts, and of the rows read. `resume` raises `FileError`
+    for another policy, encoding, seed or log, and for a file that was changed.
     """
 
     def __init__(
@@ -54,49 +54,49 @@ class Checkpoint:
         if not path.parent.is_dir():
             raise InputError(f"There is no folder {path.parent} for the checkpoint. Make it first.")
         if path.exists() and not path.is_file():
-            raise InputError(f"A checkpoint is a file; {path} is something else. Give another path.")
+            raise InputError(f"The checkpoint {path} exists and is not a file. Give another path.")
         self.path, self.every = path, every
         self.begun: dict[str, Any] = {**options, "context": context_digest(context)}
-        self.begun["policies"] = {str(name): policy_digest(each) for name, each in policies.items()}
-        self.seen = Seen(context)
-        self.at = Progressed()  # where the file is
-        self.read = ""  # the digest of what was read of the log until there
+        self.begun["policies"] = {str(name): policy_digest(policy) for name, policy in policies.items()}
+        self.seen = LogDigest(context)
+        self.at = ReplayProgress()  # the progress in the file
+        self.read = ""  # the digest of the rows read until then
         self.last = 0
         self._before: list[tuple[Policy, bytes, dict[str, Any]]] = []
 
-    def resume(self, plays: Mapping[str, Play], thinning: np.random.Generator) -> Progressed:
-        """Take over what the file holds, if there is one."""
+    def resume(self, plays: Mapping[str, Play], thinning: np.random.Generator) -> ReplayProgress:
+        """Restore policies, sums and random numbers from the file, if there is one. Returns the progress."""
         if not self.path.exists():
-            return Progressed()
+            return ReplayProgress()
         try:
-            header, packed = _opened(self.path.read_bytes())
+            header, packed = _unpack(self.path.read_bytes())
             if header["begun"] != self.begun:
                 raise FileError(
-                    f"{self.path} is the checkpoint of a replay that began with another policy, encoding, seed or floor. "
-                    "Begin as that one did, or remove the file."
+                    f"{self.path} is the checkpoint of a replay with another policy, encoding, seed or floor. "
+                    "Start with the same ones, or remove the file."
                 )
-            at, drawn = _at(header["at"]), _drawn(header["thinning"])
+            at, drawn = _read_progress(header["at"]), _read_generator(header["thinning"])
             if len(packed) != len(plays):
-                raise ValueError("it does not hold a policy for each")
-            found = [
+                raise ValueError("its number of policies differs")
+            restored = [
                 _policy(data, play, at, header["sums"][name]) for data, (name, play) in zip(packed, plays.items(), strict=True)
             ]
             self.read = str(header["read"])
         except policy_file.DAMAGE as error:
             if isinstance(error, FileError) and str(self.path) in str(error):
                 raise
-            raise FileError(f"{self.path} is not a whole checkpoint ({error}). Remove it to begin anew.") from error
-        self._before = [(play.policy, policy_file.pack(play.policy), _asked(play.policy)) for play in plays.values()]
-        for play, policy in zip(plays.values(), found, strict=True):
+            raise FileError(f"{self.path} is damaged or not a checkpoint ({error}). Remove it to start again.") from error
+        self._before = [(play.policy, policy_file.pack(play.policy), _unsaved(play.policy)) for play in plays.values()]
+        for play, policy in zip(plays.values(), restored, strict=True):
             become(play.policy, policy)
         for name, play in plays.items():
             play.matched, play.total, play.squares = header["sums"][name]
         thinning.bit_generator.state = drawn
         self.at, self.last = at, at.rounds
-        return Progressed(**asdict(at))
+        return ReplayProgress(**asdict(at))
 
     def rest(self, log: Iterable[Batch]) -> Iterator[tuple[Batch, str]]:
-        """The batches that are still to come, each with the digest of all until its end. Those before must be what was read then."""
+        """Yield the batches after the checkpoint, each with the digest of all rows up to its end. Raises `FileError` if earlier rows differ."""
         left, is_same, logged = self.at.rounds, not self.at.rounds, 0.0
         for batch in log:
             if left > 0:
@@ -111,12 +111,12 @@ class Checkpoint:
             self.seen.add(batch)
             yield batch, self.seen.digest()
         if not is_same:
-            for policy, packed, given in self._before:  # as if nothing had been taken over
-                become(policy, policy_file.unpack(packed, given))
-            raise FileError(f"{self.path} is the checkpoint of a replay of another log. Give that one, or remove the file.")
+            for policy, packed, unsaved in self._before:  # undo `resume`
+                become(policy, policy_file.unpack(packed, unsaved))
+            raise FileError(f"{self.path} is the checkpoint of a replay of another log. Give that log, or remove the file.")
 
-    def write(self, plays: Mapping[str, Play], thinning: np.random.Generator, at: Progressed, read: str) -> None:
-        """Keep where the replay is, if it is time. `read` is the digest of the log until here."""
+    def write(self, plays: Mapping[str, Play], thinning: np.random.Generator, at: ReplayProgress, read: str) -> None:
+        """Write the progress `at` if `every` events have passed since the last time. `read` is the digest of the log until here."""
         if at.rounds - self.last < self.every:
             return
         header = {
@@ -138,7 +138,7 @@ class Checkpoint:
         self.last = at.rounds
 
     def remove(self) -> None:
-        """The replay is over."""
+        """Remove the file at the end of the replay."""
         self.path.unlink(missing_ok=True)
 
 
@@ -149,8 +149,8 @@ def _digest(header: dict[str, Any], packed: list[bytes]) -> str:
     return total.hexdigest()
 
 
-def _opened(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
-    """The header and the policies' files. Nothing in a checkpoint is compressed, so it gives no more than it takes."""
+def _unpack(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """Return the header and the policies' files. No entry is compressed, so a forged file cannot expand."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         listed = {entry.filename: entry for entry in archive.infolist()}
         if any(entry.compress_type != zipfile.ZIP_STORED for entry in listed.values()):
@@ -160,57 +160,57 @@ def _opened(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
             raise ValueError("of another kind or another version")
         packed = [archive.read(f"{k}.hsb") for k in range(len(listed) - 1)]
     if header.pop("digest") != _digest(header, packed):
-        raise ValueError("its digest is another: it was changed")
+        raise ValueError("its digest does not match: it was changed")
     return header, packed
 
 
-def _at(given: Any) -> Progressed:
-    if set(given) != set(Progressed.__dataclass_fields__):
-        raise ValueError("its counts are none")
-    at = Progressed(**given)
+def _read_progress(stored: Any) -> ReplayProgress:
+    if set(stored) != set(ReplayProgress.__dataclass_fields__):
+        raise ValueError("its counts are not valid")
+    at = ReplayProgress(**stored)
     counts = type(at.rounds) is int and type(at.rejected) is int and 0 <= at.rejected <= at.rounds
     if not counts or not isinstance(at.logged, float) or not math.isfinite(at.logged):
-        raise ValueError("its counts are none")
+        raise ValueError("its counts are not valid")
     return at
 
 
-def _policy(data: bytes, play: Play, at: Progressed, sums: Any) -> Policy:
-    """The policy as it was then: what `play`'s would be after `sums`."""
+def _policy(data: bytes, play: Play, at: ReplayProgress, sums: Any) -> Policy:
+    """Read the policy of `play` as it was at the checkpoint, and check that it fits the `sums` (matched, total, squares)."""
     before = play.policy
     matched, total, squares = sums
     if type(matched) is not int or not 0 <= matched <= at.rounds - at.rejected:
-        raise ValueError("its sums cannot be")
+        raise ValueError("its sums are impossible")
     if not all(isinstance(each, float) and math.isfinite(each) for each in (total, squares)):
         raise ValueError("its sums are not finite")
     if squares < 0.0 or total * total > matched * squares * ROUNDING or (not matched and (total or squares)):
-        raise ValueError("its sums cannot be")
-    policy = policy_file.unpack(data, _asked(before))
+        raise ValueError("its sums are impossible")
+    policy = policy_file.unpack(data, _unsaved(before))
     if type(policy) is not type(before) or policy.arms[: len(before.arms)] != before.arms:
         raise ValueError("it holds another policy")
-    if _given(policy) != _given(before):
+    if _settings(policy) != _settings(before):
         raise ValueError("it holds another policy")
     if policy.rounds != before.rounds + matched:
-        raise ValueError("its policy has learned another number of rounds")
+        raise ValueError("its policy has learned a different number of rounds")
     return policy
 
 
-def _given(policy: Policy) -> str:
-    """The settings that a policy was made with."""
+def _settings(policy: Policy) -> str:
+    """Return the settings that a policy was made with, without those that change as it learns."""
     changing = policy.learner.changing_settings
     return json.dumps({name: value for name, value in policy.settings().items() if name not in changing}, sort_keys=True)
 
 
-def _asked(policy: Policy) -> dict[str, Any]:
-    """What a policy's file cannot hold."""
-    return {asked: getattr(policy, asked) for asked in policy.asked_again}
+def _unsaved(policy: Policy) -> dict[str, Any]:
+    """Return the settings that a policy's file cannot hold."""
+    return {name: getattr(policy, name) for name in policy.asked_again}
 
 
-def _drawn(given: Any) -> dict[str, Any]:
-    """The state of the generator that thins: whole numbers, and nothing else."""
-    inner = given["state"]
-    numbers = (inner["state"], inner["inc"], given["has_uint32"], given["uinteger"])
-    if given["bit_generator"] != "PCG64" or not all(type(number) is int and number >= 0 for number in numbers):
-        raise ValueError("its random generator is none")
+def _read_generator(stored: Any) -> dict[str, Any]:
+    """Check the state of the random generator that thins the log, and return it."""
+    inner = stored["state"]
+    numbers = (inner["state"], inner["inc"], stored["has_uint32"], stored["uinteger"])
+    if stored["bit_generator"] != "PCG64" or not all(type(number) is int and number >= 0 for number in numbers):
+        raise ValueError("its random generator is not valid")
     generator = np.random.PCG64()
-    generator.state = given
+    generator.state = stored
     return dict(generator.state)

@@ -1,4 +1,4 @@
-"""What is kept of a log while it is learned, so that models can be fitted to all of it at the end."""
+"""The rows of a log that a policy has learned, kept so that models can be fitted to all of them at the end."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from ..policy.transaction import replace, settle
 from ..types import Floats, Ints
 
 MOST_ROWS = 1 << 16
-MOST_WORDS = 1 << 24  # of all that is kept of the rows: 128 MB
+MOST_WORDS = 1 << 24  # numbers kept: 128 MB
 
 
 class LoggedHistory:
-    """The rows that a policy has learned from a log, as long as they are all that it knows.
+    """The rows that a policy has learned from a log, if it has learned nothing else.
 
-    Of more than MOST_ROWS, or more than MOST_WORDS numbers, nothing is kept: by then models that learned row by row know as much.
+    Keeps nothing beyond MOST_ROWS rows or MOST_WORDS numbers: from then on, models that learned row by row are as good.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -26,7 +26,7 @@ class LoggedHistory:
         self.parts: list[tuple[Any, Ints, Floats]] = []  # raw rows, arms, rewards
 
     def add(self, rows: LoggedRows, rewards: Floats) -> None:
-        """Rows that were just learned."""
+        """Add rows that were just learned."""
         self.rows += len(rewards)
         if self.keeps:
             raw = self.policy.learner.rows_to_fit(rows.points)
@@ -37,7 +37,7 @@ class LoggedHistory:
                 self.parts.clear()
 
     def fit(self) -> None:
-        """Fit the policy's models to the rows, if these are all that it learned; by one assignment, so that an interrupt changes nothing."""
+        """Fit the policy's models to the rows, if it has learned nothing else. The fit is one assignment, so an interrupt changes nothing."""
         policy = self.policy
         with policy.lock:
             settle(policy)
@@ -48,9 +48,9 @@ class LoggedHistory:
                 return
             raws, arms, rewards = zip(*self.parts, strict=True)
             raw = np.full((self.rows, raws[-1].shape[1]), np.nan)  # early rows knew fewer columns
-            at = 0
+            begin = 0
             for part in raws:
-                raw[at : at + len(part), : part.shape[1]] = part
-                at += len(part)
+                raw[begin : begin + len(part), : part.shape[1]] = part
+                begin += len(part)
             losses = policy.loss_scale.ahead(np.concatenate(rewards)[:, None], rewarded=True)[1][:, 0]
             replace(policy, learner=policy.learner.fitted(raw, np.concatenate(arms), losses))

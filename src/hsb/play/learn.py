@@ -1,4 +1,4 @@
-"""Learning from the decisions that a log holds, with the propensities that they were made with."""
+"""Learning from the decisions in a log, weighted by their propensities."""
 
 import warnings
 from collections.abc import Callable, Iterable, Sized
@@ -27,20 +27,20 @@ def learn_from(
     progress: Callable[[int, int | None], None] | None = None,
     fit: bool = True,
 ) -> int:
-    """Let a policy learn every event of a log, as `policy.learn` of the logged decision would. Returns how many events it learned.
+    """Let a policy learn every event of a log, as `policy.learn` of the logged decision would. Returns the number of events learned.
 
-    Unlike a replay no event is passed over: each is weighed by the inverse of its own propensity. The policy chooses nothing.
-    An arm that the policy does not know is added as it appears; an event whose arm was removed is left out. `log`, `context` and `progress`
-    are as in `hsb.replay`. HSB, SExp3 and Exp3 learn in compiled code, many events at a time.
+    Unlike a replay, this skips no event: each is weighted by the inverse of its propensity. The policy chooses no arm. An arm that the policy
+    does not know is added when it appears; an event whose arm was removed is left out. `log`, `context` and `progress` are as in `hsb.replay`.
+    HSB, SExp3 and Exp3 learn in compiled code, many events at a time.
 
-    A policy without a structure is given the columns of a table by name, mixed, with missing values (`Log.by_name`). It keeps to the columns
-    that it learned first, in whatever order they come; others are ignored, and a log without one of them raises `InputError`.
+    A policy without a structure takes the columns of a table by name, of mixed kinds and with missing values (`Log.by_name`). It uses the
+    columns of the first log that it learned, in any order; it ignores others, and a log that lacks one of them raises `InputError`.
 
-    A log is known whole. So where it is all that a policy without a structure knows, its ensemble is fitted to all rows at once at the end, in
-    several passes (`docs/logs.md`), if these are no more than 65,536. `fit=False` leaves it as it learned round by round. What the guarantee is
-    about has learned every row once, either way.
+    `fit`: if this log is all that a policy without a structure has learned, and has at most 65,536 rows, its ensemble is fitted to all rows at
+    the end, in several passes (`docs/logs.md`). `fit=False` leaves the ensemble as it learned round by round. Either way the part of the policy
+    that the guarantee covers has learned every row once.
 
-    Warns (`UserWarning`) of a column of which most rows have categories beyond those that are told apart, as postcodes do.
+    Warns (`UserWarning`) of a column in which most rows have categories beyond the number that the policy distinguishes, such as postcodes.
 
     >>> import hsb
     >>> policy = hsb.HSB(hsb.BinaryTree(depth=2), arms=["a", "b"], learning_rate=0.5)
@@ -56,7 +56,7 @@ def learn_from(
     context, progress = function("context", context), function("progress", progress)
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
     if not isinstance(fit, bool):
-        raise InputError(f"fit must be True or False: are models fitted to the whole log at its end? Given {quoted(fit)}.")
+        raise InputError(f"fit must be True or False: fit models to the whole log at its end? Given {quoted(fit)}.")
     history = LoggedHistory(policy) if fit else None
     play, rounds, before, categories = _Learning(policy, history), 0, policy.rounds, CategoryCounts()
     for batch in each_batch("learn_from", read_for(log, [policy], context)):
@@ -75,7 +75,7 @@ def learn_from(
 
 
 class _Learning(Play):
-    """A policy that learns what was shown instead of choosing. `history` keeps rows for a fit."""
+    """A policy that learns from the arm shown in every event, whatever it would choose. `history` keeps rows for the fit."""
 
     def __init__(self, policy: Policy, history: LoggedHistory | None) -> None:
         super().__init__(policy)
@@ -88,7 +88,7 @@ class _Learning(Play):
                 f"An event has propensity {propensities[int(np.argmax(bad))]}; "
                 "it must be in (0, 1], the probability with which the arm was shown."
             )
-        learned = np.flatnonzero(rows.masks[rows.pool, rows.arm])  # of the others, the arm was removed
+        learned = np.flatnonzero(rows.masks[rows.pool, rows.arm])  # the policy has no longer the arm of the others
         if len(learned):
             points, masks, pool, arm, losses = rows
             some = LoggedRows(points[learned], masks, pool[learned], arm[learned], losses[learned])

@@ -1,4 +1,4 @@
-"""Which contexts of a log a policy is given: by name where it takes features by name, else numbers. The one place that decides it."""
+"""The contexts of a log in the form that a policy takes: by name if it takes features by name, else numbers. Only this module decides it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -15,9 +15,10 @@ Context = Callable[[Floats], Any] | None
 
 
 def read_for(log: Log | Iterable[Batch], policies: Iterable[Policy], context: Context = None) -> Any:
-    """The log as these policies need it: by name, rows with missing values among them, where all of them take features by name.
+    """Return the log in the form that these policies need.
 
-    Where only some do, rows with a missing value are left out for all; where none does, nothing is read by name.
+    If all take features by name, rows with missing values are included. If only some do, such rows are left out for all. If no policy does,
+    the log is read as numbers.
 
     >>> import hsb
     >>> table = {"age": [31, None], "shown": ["a", "b"], "p": [0.5, 0.5], "click": [1, 0]}
@@ -29,41 +30,41 @@ def read_for(log: Log | Iterable[Batch], policies: Iterable[Policy], context: Co
 
 
 def read_by(log: Log | Iterable[Batch], columns: Sequence[Mapping[str, str | None] | None]) -> Any:
-    """The same for readers that know these columns; None for one that takes numbers."""
-    named = [each for each in columns if each is not None]
+    """Return the log as `read_for` does, for policies that take these `columns` (name to kind); None for a policy that takes numbers."""
+    named = [kinds for kinds in columns if kinds is not None]
     if not isinstance(log, Log) or not named:
         return log
     known: dict[str, str | None] = {}
-    for each in reversed(named):  # of two that know a column, the first
-        known |= {name: kind for name, kind in each.items() if kind is not None}
+    for kinds in reversed(named):  # if two know a column, the first decides
+        known |= {name: kind for name, kind in kinds.items() if kind is not None}
     return log.by_name(known, complete=len(named) < len(columns))
 
 
 def own_contexts(policy: Policy, batch: Batch, context: Context = None) -> Any:
-    """What a policy is given for a batch: what `context` makes of it, if there is one.
+    """Return a policy's contexts for a batch, encoded by `context` if given.
 
-    A policy or an encoder that knows its columns is given these and no others, in whatever order the log has them; without one of them the
-    log is refused. One that knows none yet is given all, in the order of their names.
+    A policy or an encoder that knows its columns gets exactly these, whatever their order in the log; a log that lacks one raises `InputError`.
+    One that knows no columns yet gets all, in the order of their names.
     """
     columns = columns_of(policy, context)
-    given: Any = batch.contexts
+    features: Any = batch.contexts
     if columns is not None and batch.named is not None:
-        given = _chosen(batch.named, columns, policy if context is None else context)
+        features = _select(batch.named, columns, policy if context is None else context)
     elif columns:
         raise InputError(
             f"{_whose(policy if context is None else context)} {_listed(columns)}; the log has numbers without names. "
-            "Give the table itself, as it was before it was converted."
+            "Give the original table, from before it was converted."
         )
-    return given if context is None or not len(batch) else context(given)
+    return features if context is None or not len(batch) else context(features)
 
 
 def columns_of(policy: Policy, context: Context) -> dict[str, str | None] | None:
-    """The columns that a policy, or what makes its contexts, takes by name; None: numbers."""
+    """Return the columns, and their kinds, that a policy or its encoder `context` takes by name; None if it takes numbers."""
     columns: dict[str, str | None] | None = getattr(policy.learner if context is None else context, "named_columns", None)
     return columns
 
 
-def _chosen(table: ContextTable, columns: Mapping[str, Any], who: Any) -> ContextTable:
+def _select(table: ContextTable, columns: Mapping[str, Any], who: Any) -> ContextTable:
     lacking = [name for name in columns if name not in table.columns]
     if lacking:
         has = f"the log has no {', '.join(lacking)}"

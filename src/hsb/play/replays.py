@@ -1,4 +1,4 @@
-"""What a policy would have done with a log: Algorithm 2, and rejection sampling for logs that were not drawn uniformly."""
+"""Replay of a policy on a log: Algorithm 2, and rejection sampling for logs that were not drawn uniformly."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from pathlib import Path
@@ -15,7 +15,7 @@ from ..types import Floats
 from .advice import advice
 from .ahead import ahead
 from .batches import Play
-from .checkpoint import Checkpoint, Progressed
+from .checkpoint import Checkpoint, ReplayProgress
 from .named import own_contexts, read_for
 from .result import Replay
 
@@ -31,22 +31,21 @@ def replay(
     checkpoint: str | Path | None = None,
     every: int = 1_000_000,
 ) -> Replay:
-    """Let a policy decide on every event of a log; where it chooses the arm that was shown, it learns from what came of it (Algorithm 2).
+    """Let a policy decide on every event of a log, and learn from the events in which it chooses the arm shown (Algorithm 2).
 
-    The policy goes on from its present state and is changed. It chooses among the arms that the event offered; an arm that it does not know is
-    added as it appears. What it learns does not depend on how the log is cut into batches. Where few events are left or match, or propensities
-    are estimates, the `warnings` of the `Replay` say why, and what to do instead.
+    The policy continues from its present state and is changed. It chooses among the arms available in the event; an arm that it does not know
+    is added when it appears. The result does not depend on the size of the log's batches. If few events are left or match, or propensities are
+    estimates, the `warnings` of the `Replay` explain it and suggest what to do instead.
 
     - `log`: what `hsb.logs.open` returns, or a list of `hsb.logs.Batch`.
-    - `context`: a function that turns the log's features (n, d) into the policy's contexts, e.g. a fitted encoder. None uses them as they are;
-      a policy without a structure is given them by name (`hsb.learn_from`).
-    - `floor`: a log whose arms were not drawn uniformly from those available is thinned first: an event shown with propensity p is kept with
-      probability floor / p. An event with a propensity below `floor` raises `InputError`. None takes the smallest propensity, and reads the log
-      once more to find it.
-    - `seed`: of the random numbers that the thinning draws.
-    - `progress`: a function, called as `progress(done, total)` after each batch; `total` is None where the log does not know its length.
-    - `checkpoint`: a file, written about every `every` events and removed at the end. Where it is there already, the replay goes on from it,
-      with the result that it would have had; the policy, the encoding and the log must be those that it was made with.
+    - `context`: a function that turns the log's features (n, d) into the policy's contexts, e.g. a fitted encoder. None uses the features; a
+      policy without a structure takes them by name (`hsb.learn_from`).
+    - `floor`: a log whose arms were not drawn uniformly is thinned first: an event with propensity p is kept with probability floor / p. An
+      event with a propensity below `floor` raises `InputError`. None takes the smallest propensity, and reads the log once more to find it.
+    - `seed`: seed of the random numbers that the thinning draws.
+    - `progress`: a function, called as `progress(done, total)` after each batch; `total` is None if the length of the log is unknown.
+    - `checkpoint`: a file, written about every `every` events and removed at the end. If the file exists, the replay resumes from it, with the
+      same result as without the interruption. The policy, the encoding, the seed and the log must be the same as for the checkpoint.
 
     >>> import hsb, hsb.logs, hsb.features.encoders
     >>> log = hsb.logs.SyntheticToday(20_000, seed=1)
@@ -71,14 +70,14 @@ def replay_all(
     checkpoint: str | Path | None = None,
     every: int = 1_000_000,
 ) -> dict[str, Replay]:
-    """`replay` for several `policies`, by name, that read the log together, once. Returns a `Replay` for each name, as it would be alone.
+    """Replay several `policies`, by name, in one reading of the log. Returns a `Replay` for each name, the same as `replay` alone returns.
 
     Other arguments as in `replay`.
 
     >>> import hsb, hsb.logs
     >>> log = hsb.logs.SyntheticToday(5000, seed=1)
-    >>> found = replay_all({"a": hsb.Exp3(arms=["id-0"], seed=0), "b": hsb.Uniform(arms=["id-0"], seed=0)}, log)
-    >>> found["a"].rounds, found["b"].rounds
+    >>> results = replay_all({"a": hsb.Exp3(arms=["id-0"], seed=0), "b": hsb.Uniform(arms=["id-0"], seed=0)}, log)
+    >>> results["a"].rounds, results["b"].rounds
     (5000, 5000)
     """
     if not isinstance(policies, Mapping) or not all(isinstance(name, str) for name in policies):
@@ -91,49 +90,49 @@ def replay_all(
     check_log("replay", log)
     context, progress = function("context", context), function("progress", progress)
     seed = whole("seed", seed, 0)
-    kept = (
+    saved = (
         None
         if checkpoint is None
         else Checkpoint(path_of("checkpoint", checkpoint), every, policies, {"seed": seed, "floor": repr(floor)}, context)
     )
     log = read_for(log, policies.values(), context)
-    uniform, least = _drawn(log, floor)
+    uniform, least = _thinning_floor(log, floor)
     thinning = np.random.default_rng([seed, 0x7265])
     total = len(log) if isinstance(log, Log) and isinstance(log, Sized) else None
     plays = {name: Play(policy) for name, policy in policies.items()}
-    so_far = Progressed() if kept is None else kept.resume(plays, thinning)
+    so_far = ReplayProgress() if saved is None else saved.resume(plays, thinning)
     estimated = False
 
-    def noted() -> Iterator[Batch]:
+    def batches() -> Iterator[Batch]:
         nonlocal estimated
         for batch in each_batch("replay", log):
             estimated |= batch.estimated
             yield batch
 
-    rest = ((batch, "") for batch in noted()) if kept is None else kept.rest(noted())
+    rest = ((batch, "") for batch in batches()) if saved is None else saved.rest(batches())
 
     first = next(iter(policies.values()), None)
 
-    def encoded(batch: Batch) -> Any:
-        """What the context makes of it, once for all policies; without one each is given its own."""
+    def encode(batch: Batch) -> Any:
+        """Encode a batch with `context`, once for all policies; None without `context`."""
         return None if context is None or first is None else own_contexts(first, batch, context)
 
-    for batch, contexts, read in ahead((batch, encoded(batch) if uniform else None, read) for batch, read in rest):
+    for batch, contexts, read in ahead((batch, encode(batch) if uniform else None, read) for batch, read in rest):
         so_far.rounds += len(batch)
         so_far.logged += float(batch.reward.sum())
         if not uniform:
             fair = thinning.random(len(batch)) * batch.propensity < _above(least, batch)
             so_far.rejected += len(batch) - int(fair.sum())
             batch = batch.take(fair)
-            contexts = encoded(batch)
+            contexts = encode(batch)
         for play in plays.values():
             play.batch(batch, own_contexts(play.policy, batch) if context is None else contexts)
-        if kept is not None:
-            kept.write(plays, thinning, so_far, read)
+        if saved is not None:
+            saved.write(plays, thinning, so_far, read)
         if progress is not None:
             progress(so_far.rounds, total)
-    if kept is not None:
-        kept.remove()
+    if saved is not None:
+        saved.remove()
     skipped = len(log.problems) if isinstance(log, Log) else 0
     about: Any = {"rounds": so_far.rounds, "rejected": so_far.rejected, "floor": least, "estimated": estimated}
     return {
@@ -146,8 +145,8 @@ def replay_all(
     }
 
 
-def _drawn(log: Log | Iterable[Batch], floor: float | None) -> tuple[bool, float]:
-    """Was the log drawn uniformly, and if not, the smallest propensity."""
+def _thinning_floor(log: Log | Iterable[Batch], floor: float | None) -> tuple[bool, float]:
+    """Return whether the log was drawn uniformly, and the propensity that it is thinned to."""
     if floor is not None:
         if not is_number(floor) or not 0.0 < floor <= 1.0:
             raise InputError(f"floor must be in (0, 1], a propensity that no event falls below; given {quoted(floor)}.")

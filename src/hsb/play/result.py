@@ -1,4 +1,4 @@
-"""What a replay gives."""
+"""The result of a replay."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ TINY = 1e-9
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of a replay, as `hsb.replay` returns it. Averages are over the events in which the policy chose the arm that was shown.
+    """The result of `hsb.replay`. Averages are over the events in which the policy chose the arm shown.
 
-    They are of the policy as it was while it learned, not as it is in the end.
+    They measure the policy while it learned, not the policy at the end.
 
     >>> Replay(rounds=1000, matched=250, total=10.0, squares=10.0, logged=30.0, rejected=0, skipped=0, low=0.0, high=1.0)
     Replay(rounds=1000, matched=250, average_reward=0.0400, interval=(0.0219, 0.0721))
     """
 
     rounds: int
-    """How many events were seen."""
+    """The number of events seen."""
     matched: int
-    """In how many of them the policy chose the arm that was shown, and learned."""
+    """The number of events in which the policy chose the arm shown, and learned."""
     total: float
     """Sum of the rewards of the matched events."""
     squares: float
@@ -36,29 +36,29 @@ class Replay:
     logged: float
     """Sum of the rewards of all events seen: what the log's own policy earned."""
     rejected: int
-    """How many events were passed over to make a log that was not drawn uniformly look as if it were."""
+    """The number of events skipped by thinning, which makes a log equivalent to one drawn uniformly."""
     skipped: int
-    """How many lines of the log could not be read."""
+    """The number of lines of the log that could not be used."""
     low: float
-    """The least that a reward may be, by the policy's `reward_range`; where it finds that on the way, as it was in the end."""
+    """The lower end of the policy's `reward_range`; if the policy infers the range, as it was at the end."""
     high: float
-    """The most that a reward may be, likewise. Rewards that the policy clips count as clipped."""
+    """The upper end, likewise. Rewards that the policy clips count as clipped."""
     warnings: tuple[str, ...] = ()
-    """Why the log says little of the policy, and what to do instead."""
+    """Reasons why this replay is weak evidence, and what to do instead."""
 
     @property
     def clicks(self) -> float:
-        """Sum of the rewards: clicks, where a click is 1."""
+        """The sum of the rewards: the number of clicks if a click is 1."""
         return self.total
 
     @property
     def average_reward(self) -> float:
-        """Mean reward of the matched events; NaN where there are none."""
+        """Mean reward of the matched events; NaN if no event matched."""
         return self.total / self.matched if self.matched else math.nan
 
     @property
     def method(self) -> str:
-        """How `interval` is computed: "Wilson" where every reward was an end of its range (clicks), else "empirical Bernstein"."""
+        """The method of `interval`: "Wilson" if every reward was an end of its range (clicks), else "empirical Bernstein"."""
         reached = self.squares - (self.low + self.high) * self.total + self.matched * self.low * self.high
         rounding = TINY * max(1.0, self.matched) * (self.high - self.low) ** 2
         return "Wilson" if abs(reached) <= rounding else "empirical Bernstein"
@@ -69,7 +69,7 @@ class Replay:
         return self.between(0.95)
 
     def between(self, confidence: float) -> tuple[float, float]:
-        """The pair (low, high): `interval` for another `confidence`, between 0 and 1. The whole range of rewards where fewer than two match.
+        """Return `interval` for another `confidence`, between 0 and 1: (low, high). The whole range of rewards if fewer than two events match.
 
         >>> replay = Replay(rounds=1000, matched=250, total=10.0, squares=10.0, logged=30.0, rejected=0, skipped=0, low=0.0, high=1.0)
         >>> replay.between(0.8)[0] > replay.interval[0] == replay.between(0.95)[0]
@@ -94,17 +94,17 @@ class Replay:
 
     @property
     def logged_average(self) -> float:
-        """Mean reward of all events seen: what the log's own policy earned; NaN where there are none."""
+        """Mean reward of all events seen: what the log's own policy earned; NaN without events."""
         return self.logged / self.rounds if self.rounds else math.nan
 
     def to_frame(self) -> Any:
-        """A pandas data frame with one row: the average reward, its interval and how it was computed, and what the log's own policy earned."""
+        """Return a pandas data frame with one row: the average reward, its interval and method, and what the log's own policy earned."""
         names = ("rounds", "matched", "average_reward", "low", "high", "method", "logged_average", "rejected", "skipped")
-        found = {"low": self.interval[0], "high": self.interval[1]}
-        return data_frame([{name: found[name] if name in found else getattr(self, name) for name in names}])
+        ends = {"low": self.interval[0], "high": self.interval[1]}
+        return data_frame([{name: ends[name] if name in ends else getattr(self, name) for name in names}])
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the average reward with its interval, and a line where the log's own policy is; return the axes.
+        """Draw the average reward with its interval, and a line at the average reward of the log's own policy; return the axes.
 
         `ax`: matplotlib's axes to draw into; None makes new ones.
         """
@@ -121,7 +121,7 @@ class Replay:
             ("95% interval", f"{low:.4f} to {high:.4f} ({self.method})"),
             ("the log itself", f"{self.logged_average:.4f}" if self.rounds else "unknown"),
             ("events matched", f"{self.matched:,} of {self.rounds:,}"),
-            *[("events passed over", f"{self.rejected:,}")] * bool(self.rejected),
+            *[("events skipped", f"{self.rejected:,}")] * bool(self.rejected),
             *[("lines skipped", f"{self.skipped:,}")] * bool(self.skipped),
         ]
         return html_table((), rows, notes=[f"Warning: {warning}" for warning in self.warnings])

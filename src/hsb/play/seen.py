@@ -1,4 +1,4 @@
-"""What tells a log from another: a running digest of all that was read of it, however it was cut into batches."""
+"""A running digest of the rows read from a log, which does not depend on the size of batches."""
 
 import json
 from collections.abc import Callable, Hashable
@@ -16,8 +16,11 @@ from ..types import Floats
 COLUMNS = ("contexts", "arm", "reward", "propensity", "pool")
 
 
-class Seen:
-    """The rows read so far: contexts, arms by their labels, rewards, propensities, offers; and of a function what it makes of the first row."""
+class LogDigest:
+    """A digest of the rows read so far: contexts, labels of arms, rewards, propensities, available arms.
+
+    If `context` is a function and no encoder of hsb, its result for the first row is included.
+    """
 
     def __init__(self, context: Callable[[Floats], Any] | None = None) -> None:
         self._columns = {name: blake2b(digest_size=16) for name in COLUMNS}
@@ -26,11 +29,11 @@ class Seen:
         self._first = ""
 
     def add(self, batch: Batch) -> None:
-        """Read some more rows."""
+        """Add rows to the digest."""
         if not len(batch):
             return
         if self._context is not None and not self._first:
-            self._first = _made(self._context, batch.contexts[:1].copy())
+            self._first = _row_digest(self._context, batch.contexts[:1].copy())
         new = [_word(arm) for arm in batch.arms[len(self._labels) :]]
         self._labels = np.append(self._labels, np.array(new, dtype=np.uint64))
         pools = np.array([_number(self._labels[batch.pools[k]]) for k in range(len(batch.pools.sizes))], dtype=np.uint64)
@@ -39,12 +42,12 @@ class Seen:
             self._columns[name].update(np.ascontiguousarray(column).data)
 
     def digest(self) -> str:
-        """Equal for equal rows."""
+        """Return the digest, equal for equal rows."""
         return _sum([self._first, *(total.hexdigest() for total in self._columns.values())])
 
 
 def context_digest(context: Any) -> str | None:
-    """What is known of an encoding before the first row: of an hsb encoder everything; of another function its name."""
+    """Return what identifies an encoding before the first row: for an hsb encoder a digest of all its values, for another function its name."""
     if context is None:
         return None
     if isinstance(context, Encoder):
@@ -53,7 +56,7 @@ def context_digest(context: Any) -> str | None:
 
 
 def policy_digest(policy: Policy) -> str:
-    """All that a policy is and has learned; equal for equal ones."""
+    """Return a digest of a policy's settings and of all that it has learned."""
     total = blake2b(_sum(policy_file.described(policy)).encode(), digest_size=16)
     for name, array in sorted(policy.to_arrays().items()):
         total.update(f"{name} {array.dtype.str} {array.shape}".encode())
@@ -61,15 +64,15 @@ def policy_digest(policy: Policy) -> str:
     return total.hexdigest()
 
 
-def _made(context: Callable[[Floats], Any], row: Floats) -> str:
-    """What a function makes of a row, where that can be compared: numbers, or plain data."""
-    made = context(row)
+def _row_digest(context: Callable[[Floats], Any], row: Floats) -> str:
+    """Return a digest of a function's result for a row, if that is numbers or plain data; else "?"."""
+    encoded = context(row)
     try:
-        return _sum(np.asarray(made, dtype=np.float64).tolist())
+        return _sum(np.asarray(encoded, dtype=np.float64).tolist())
     except (TypeError, ValueError):
         pass
     try:
-        return _sum(made)
+        return _sum(encoded)
     except (TypeError, ValueError):
         return "?"
 

@@ -1,4 +1,4 @@
-"""Whole tables of rounds in compiled code."""
+"""Simulation: a policy plays whole tables of rounds in compiled code."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ CHUNK = 1 << 14
 
 @dataclass(frozen=True)
 class Run:
-    """What `simulate` did: the arms played, what they lost, and the probabilities with which they were played. One entry for each round.
+    """The result of `simulate`: arms played, their losses, and the probabilities with which they were played, one entry for each round.
 
     >>> run = Run(arms=np.array([0, 1]), losses=np.array([0.0, 1.0]), propensities=np.array([0.5, 0.5]))
     >>> run.average_loss
@@ -27,13 +27,13 @@ class Run:
     arms: NDArray[Any]
     """The arms played."""
     losses: NDArray[np.float64]
-    """Their losses as they were given, also those clipped (where rewards were given, low + high - reward; with loss_range="auto", -reward)."""
+    """Their losses as given, not clipped (if rewards were given: low + high - reward; with loss_range="auto": -reward)."""
     propensities: NDArray[np.float64]
-    """The probabilities with which they were played; NaN where the policy does not compute them in bulk (TreeThompson)."""
+    """The probabilities with which they were played; NaN if the policy does not compute them in bulk (TreeThompson)."""
 
     @property
     def average_loss(self) -> float:
-        """Mean loss a round; NaN where there were no rounds."""
+        """Mean loss a round; NaN without rounds."""
         return float(self.losses.mean()) if len(self.losses) else float("nan")
 
     def __len__(self) -> int:
@@ -52,15 +52,15 @@ def simulate(
     available: ArrayLike | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Run:
-    """Let the policy decide and learn in every round of a table. It goes on from its present state and is changed. Returns a `Run`.
+    """Let the policy decide and learn in every round of a table. It continues from its present state and is changed. Returns a `Run`.
 
-    The same as `decide` and `learn` round by round, bit for bit, only faster. The whole table is checked before the first round is played;
-    where something cannot be used, `InputError` says what and where.
+    The same as `decide` and `learn` round by round, bit for bit, but faster. The whole table is checked before the first round is played:
+    a value that cannot be used raises `InputError`, which names it.
 
     - `contexts`: a row for each of the T rounds: shape (T, features), or (T,) for one feature. A policy without a structure also takes a list
       of dicts, a dict of columns or a data frame.
     - `losses`, or else `rewards`: shape (T, M), column m for the policy's m-th arm.
-    - `available`: a table of booleans, shape (T, M), of the arms available; None: all of them, in every round.
+    - `available`: a table of booleans, shape (T, M): which arms are available; None: all arms in every round.
     - `progress`: a function, called as `progress(done, total)` with the rounds played and T, after every 16,384 rounds and the last.
 
     >>> import hsb, numpy as np
@@ -73,10 +73,10 @@ def simulate(
     if not isinstance(policy, Policy):
         raise InputError(f"simulate needs a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3); given {quoted(policy)}.")
     with policy.lock:
-        return _simulated(policy, contexts, losses, rewards, available, progress)
+        return _simulate(policy, contexts, losses, rewards, available, progress)
 
 
-def _simulated(
+def _simulate(
     policy: Policy,
     contexts: ArrayLike,
     losses: ArrayLike | None,
@@ -85,8 +85,8 @@ def _simulated(
     progress: Callable[[int, int], None] | None,
 ) -> Run:
     points, clipped = tables.check(policy, contexts)
-    name, given = losses_or_rewards("simulate", losses, rewards)
-    table = np.ascontiguousarray(numbers(name, given))
+    name, values = losses_or_rewards("simulate", losses, rewards)
+    table = np.ascontiguousarray(numbers(name, values))
     scale, rewarded = policy.loss_scale, rewards is not None
     check_shape(name, table, (len(points), len(policy.arms)))
     scale.check(table, name + "[{}]")
@@ -97,22 +97,22 @@ def _simulated(
     suffered = np.empty(total)
     rows = np.arange(min(CHUNK, total)) * len(policy.arms)
     policy.clipped += clipped
-    for begin in range(0, total, CHUNK):  # a chunk fits the cache, and Ctrl-C is heard between chunks
-        at, end = begin, min(begin + CHUNK, total)
-        while at < end:  # once, unless the range of losses is found on the way: no row may know of it what comes later
-            n, scaled = policy.loss_scale.ahead(table[at:end], rewarded)
-            part = slice(at, at + n)
+    for begin in range(0, total, CHUNK):  # a chunk fits the cache, and Ctrl-C takes effect between chunks
+        first, end = begin, min(begin + CHUNK, total)
+        while first < end:  # once, unless the range of losses is inferred: a row may use only the range of earlier rows
+            n, scaled = policy.loss_scale.ahead(table[first:end], rewarded)
+            part = slice(first, first + n)
             played[part], probabilities[part] = tables.play(
                 policy,
                 points[part],
                 None if masks is None else masks[part],
                 scaled,
-                to_come=total - at,
+                to_come=total - first,
                 given=table[part],
                 rewarded=rewarded,
             )
             table[part].ravel().take(rows[:n] + played[part], out=suffered[part], mode="clip")
-            at += n
+            first += n
         if progress is not None:
             progress(end, total)
     if rewarded:

@@ -1,1 +1,1 @@
-"""Everything that draws. Matplotlib is imported when something is drawn, not before."""
+"""Figures. Matplotlib is imported when a figure is drawn."""

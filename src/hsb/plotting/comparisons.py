@@ -1,4 +1,4 @@
-"""Comparisons as pictures. Colours, dashes and markers are those of `style`: they survive a grey printer."""
+"""Figures of comparisons. Colours, dashes and markers come from `style` and differ in grey too."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ..evaluate.off_policy.comparison import OffPolicyCandidate, OffPolicyComparison
     from ..evaluate.simulated.comparison import Comparison
 
-FIRST = 0.002  # the share of rounds before which averages are too few to be drawn
+FIRST = 0.002  # averages over fewer rounds than this share are not drawn
 SIZE = (8.5, 4.8)
 PROVED, DOTTED = ": proved bound", (0, (1, 1.5))
-BEHIND = {"facecolor": PAPER, "edgecolor": "none", "alpha": 0.75, "pad": 0.5}  # words that a line may cross
+BEHIND = {"facecolor": PAPER, "edgecolor": "none", "alpha": 0.75, "pad": 0.5}  # behind text that a line may cross
 VERDICT_LOOKS = {"better": (GOOD, "o"), "worse": (BAD, "s"), "undecided": (SOFT, "D"), "equal": (SOFT, "D")}
 Bound = Callable[[float], float]
 
@@ -28,16 +28,16 @@ Bound = Callable[[float], float]
 def plot_comparison(
     comparison: "Comparison", ax: Any, *, styles: Mapping[str, Mapping[str, Any]], log: bool, legend: Legend = True
 ) -> Any:
-    """Curves with bands, a legend beside or below them, and the best loss as a line."""
+    """Draw curves with bands, a legend beside or below them, and the best loss as a line; return the axes."""
     ax = new_axes(ax, SIZE)
-    shown = _shown(comparison)
+    shown = _drawn_marks(comparison)
     low, high = comparison.loss_range or (-math.inf, math.inf)
     for (name, curve), style in zip(comparison.curves().items(), _styles(comparison, styles), strict=True):
-        _band(ax, name, *(each[shown] for each in curve), style=style, within=(low, high))
+        _band(ax, name, *(values[shown] for values in curve), style=style, within=(low, high))
     if comparison.best is not None:
         ax.axhline(comparison.best, label="best policy that knows the model", color=INK, linewidth=1.0, linestyle=(0, (1, 3)))
     ax.set_ylabel("average loss so far")
-    return _finished(comparison, ax, comparison.title, log, legend)
+    return _finish(comparison, ax, comparison.title, log, legend)
 
 
 def plot_regret(
@@ -49,14 +49,14 @@ def plot_regret(
     log: bool,
     legend: Legend = True,
 ) -> Any:
-    """Regret so far with bands; in the same colour, dotted, what is proved of it."""
+    """Draw regret so far with bands and, dotted in the same colour, proved bounds; return the axes."""
     ax = new_axes(ax, SIZE)
-    shown = _shown(comparison)
+    shown = _drawn_marks(comparison)
     rounds = comparison.marks[shown]
     proved = comparison.bounds if bounds is None else {name: _values(name, each, comparison) for name, each in bounds.items()}
     if unknown := [name for name in proved if name not in comparison.losses]:
         raise InputError(
-            f"There is no policy {quoted(unknown[0])} here. The policies are {', '.join(map(repr, comparison.losses))}."
+            f"bounds has a policy {quoted(unknown[0])} that was not compared. The policies are {', '.join(map(repr, comparison.losses))}."
         )
     top = 0.0
     low, high = (bound[shown] for bound in comparison.regret_range())
@@ -71,7 +71,7 @@ def plot_regret(
     if log:
         ax.set_yscale("log")
         ax.set_ylim(max(1.0, top * 1e-4), top * 1.5)
-    return _finished(comparison, ax, f"{comparison.title}: regret against the best policy", log, legend)
+    return _finish(comparison, ax, f"{comparison.title}: regret against the best policy", log, legend)
 
 
 def _values(name: str, bound: Bound | Floats, comparison: "Comparison") -> Floats:
@@ -84,7 +84,7 @@ def _values(name: str, bound: Bound | Floats, comparison: "Comparison") -> Float
     return values
 
 
-def _shown(comparison: "Comparison") -> Any:
+def _drawn_marks(comparison: "Comparison") -> Any:
     return comparison.marks >= _first(comparison)
 
 
@@ -93,14 +93,14 @@ def _first(comparison: "Comparison") -> int:
 
 
 def _styles(comparison: "Comparison", styles: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A line style for each policy, with what the user adds to it."""
+    """Return a line style for each policy, with the user's additions."""
     return [each.line() | dict(styles.get(name, {})) for name, each in looks(comparison.policies).items()]
 
 
 def _band(
     ax: Any, name: str, rounds: Any, mean: Any, low: Any, high: Any, *, style: dict[str, Any], within: tuple[Any, Any]
 ) -> None:
-    """A curve and its band, which is cut off at what is possible: few runs have intervals beyond the range of losses."""
+    """Draw a curve and its band, clipped to the possible values: with few runs, intervals reach beyond the range of losses."""
     ax.plot(rounds, mean, label=literal(name, 32 if is_narrow(ax) else 60), **style)
     if np.isfinite(low).all():
         ax.fill_between(
@@ -108,7 +108,7 @@ def _band(
         )
 
 
-def _finished(comparison: "Comparison", ax: Any, title: str, log: bool, legend: Legend) -> Any:
+def _finish(comparison: "Comparison", ax: Any, title: str, log: bool, legend: Legend) -> Any:
     if log:
         ax.set_xscale("log")
     else:
@@ -127,7 +127,7 @@ def _finished(comparison: "Comparison", ax: Any, title: str, log: bool, legend: 
 
 
 def plot_candidates(comparison: "OffPolicyComparison", axes: Any = None) -> Any:
-    """Values with their intervals, the best at the top; beside them the differences to the baseline, with a line at no difference."""
+    """Draw values with intervals, the best at the top; beside them differences to the baseline, with a line at 0. Return the axes."""
     if axes is None:
         require_matplotlib()
         from matplotlib import pyplot
@@ -157,7 +157,7 @@ def plot_candidates(comparison: "OffPolicyComparison", axes: Any = None) -> Any:
 
 
 def candidates_picture(comparison: "OffPolicyComparison", format: str) -> bytes:
-    """The picture as a PDF, PNG or SVG file, drawn on no screen; equal bytes for equal comparisons."""
+    """Return the picture as the bytes of a PDF, PNG or SVG file; equal bytes for equal comparisons. Needs no screen."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
@@ -188,7 +188,7 @@ def _difference(ax: Any, y: int, each: "OffPolicyCandidate") -> None:
     ax.plot(gap.joint, [y, y], color=colour, linewidth=1.2)
     ax.plot(gap.interval, [y, y], color=colour, linewidth=3.5, alpha=0.6, solid_capstyle="butt")
     ax.plot([gap.value], [y], marker=marker, color=colour, markersize=7)
-    said = gap.verdict + {"safe": " [safe]", "apart": " [not paired]"}.get(gap.kind, "")
-    ax.annotate(f"{gap.value:+.3g} {said}", (gap.value, y), xytext=(0, 7), textcoords="offset points", ha="center",
+    verdict = gap.verdict + {"safe": " [safe]", "apart": " [not paired]"}.get(gap.kind, "")
+    ax.annotate(f"{gap.value:+.3g} {verdict}", (gap.value, y), xytext=(0, 7), textcoords="offset points", ha="center",
                 fontsize="small", bbox=BEHIND,
                 color=colour if gap.verdict in ("better", "worse") else SOFT)  # fmt: skip

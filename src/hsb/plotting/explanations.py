@@ -1,4 +1,4 @@
-"""Pictures of explanations, and `save` for any figure. Matplotlib is imported when something is drawn, here and where pyproject.toml says."""
+"""Figures of explanations, and `save` for any figure. Only the modules listed in pyproject.toml import Matplotlib, when they draw."""
 
 import math
 import textwrap
@@ -24,21 +24,21 @@ __all__ = [
 ]
 
 EMPTY: dict[str, Any] = {"facecolor": "white", "edgecolor": "0.75", "hatch": ""}
-FAINTEST = 0.3  # how much of its colour an arm keeps that is no surer than probability
-MANY = 150  # boxes beyond which their outlines would hide them
+FAINTEST = 0.3  # the strength of the colour of an arm that is only as probable as chance
+MANY = 150  # with more boxes than this, outlines are not drawn: they would hide the boxes
 SIZES = {1: (8.0, 1.9), 2: (6.5, 5.0)}  # inches, by the number of features
 WIDE, LINE = 8.0, 0.27  # inches: the width of an overview, the height of a line in it
-LEGEND_ROWS = {1: 5, 2: 16}  # by the number of features: what fits beside the axes
+LEGEND_ROWS = {1: 5, 2: 16}  # by the number of features: lines that fit beside the axes
 MOST_BARS, MOST_RULES, LETTERS = 15, 10, 108  # of an overview: bars, rules, letters in a line
 GREY = "0.45"
 
 
 def plot_explanation(explanation: "Explanation", ax: Any = None) -> Any:
-    """Draw an explanation into `ax`, or into new axes where it is None; return the axes.
+    """Draw an explanation into `ax`, or into new axes if it is None; return the axes.
 
-    One number: a strip, two: rectangles, coloured by arm, in the user's units. Arms differ in lightness and in hatching, so that the picture
-    survives a grey printer; the surer the policy, the stronger the colour. A part never learned from is left empty. More columns, or
-    categories: the largest rules, and above them, unless axes are given, which columns matter.
+    One number is a strip and two numbers are rectangles, coloured by arm, in the user's units. Arms differ in lightness and in hatching, so
+    they can be told apart in grey; the colour is stronger the more probable the arm. A part without data is left empty. For more columns, or
+    categories, this draws the largest rules and, unless axes are given, the importance of columns above them.
 
     >>> import hsb
     >>> axes = plot_explanation(hsb.HSB(hsb.BinaryTree(depth=2), arms=2).explain())
@@ -56,7 +56,7 @@ def plot_explanation(explanation: "Explanation", ax: Any = None) -> Any:
 
 
 def plot_importance(explanation: "Explanation", ax: Any = None) -> Any:
-    """Draw how much each column matters, the most at the top, into `ax`, or into new axes where it is None; return the axes.
+    """Draw the importance of each column, the largest at the top, into `ax`, or into new axes if it is None; return the axes.
 
     >>> import hsb
     >>> policy = hsb.HSB(hsb.BinaryTree(depth=2, space=hsb.Box.unit(2)), arms=2, seed=0)
@@ -83,7 +83,7 @@ def plot_importance(explanation: "Explanation", ax: Any = None) -> Any:
 
 
 def explanation_png(explanation: "Explanation") -> bytes:
-    """The picture of `plot_explanation` as the bytes of a PNG file; nothing is shown on a screen.
+    """Return the picture of `plot_explanation` as the bytes of a PNG file. Needs no screen.
 
     >>> import hsb
     >>> explanation_png(hsb.HSB(hsb.BinaryTree(depth=2), arms=2).explain())[1:4]
@@ -116,7 +116,7 @@ def _can_be_mapped(explanation: "Explanation") -> bool:
 
 
 def _range(column: Column) -> tuple[float, float] | None:
-    """From where to where a column is drawn."""
+    """Return the range in which a column is drawn."""
     if column.low is not None and column.high is not None:
         return column.low, column.high
     return column.usual
@@ -173,7 +173,7 @@ def _bars_height(explanation: "Explanation") -> float:
 
 
 def _texts(explanation: "Explanation", letters: int = LETTERS) -> "tuple[list[str], list[Region], list[Region]]":
-    """The largest rules in lines, the rules, and those left out."""
+    """Return the largest rules as lines of text, these rules, and the rules left out."""
     shown, rest = divided(explanation)
     rest = sorted([*shown[MOST_RULES:], *rest], key=lambda region: -region.share)
     shown = shown[:MOST_RULES]
@@ -182,7 +182,7 @@ def _texts(explanation: "Explanation", letters: int = LETTERS) -> "tuple[list[st
 
 
 def _overview(explanation: "Explanation", figure: Any) -> Any:
-    """Bars for what matters, above the largest rules."""
+    """Draw bars of importance, above the largest rules."""
     whole, bars = _overview_size(explanation)[1], _bars_height(explanation)
     above, below = figure.subplots(2, 1, height_ratios=[bars, whole - bars])
     plot_importance(explanation, above)
@@ -190,7 +190,7 @@ def _overview(explanation: "Explanation", figure: Any) -> Any:
 
 
 def _rules(explanation: "Explanation", ax: Any) -> Any:
-    """The largest rules: each its words, and below them a bar as long as its share, in the arm's colours."""
+    """Draw the largest rules: each as text, and below it a bar as long as its share, in the arm's colours."""
     size = 6.5 if is_narrow(ax) else 8.3
     texts, shown, rest = _texts(explanation, min(LETTERS, int(LETTERS * inches(ax) / WIDE * 8.3 / size)))
     arms, y = list(explanation.arms), 0.0
@@ -202,9 +202,9 @@ def _rules(explanation: "Explanation", ax: Any) -> Any:
         ax.barh(y + lines + 0.35, region.share, height=0.6, linewidth=0.6, **style)
         beside: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": size}
         arm = literal(region.arm, 28) if region.seen else "never seen"
-        at = ax.annotate(arm, (region.share, y + lines + 0.35), xytext=(6, 0), fontweight="bold", **beside)
-        said = (f"sure {region.probability:.2f}, " if region.seen else "") + percent(region.share)
-        ax.annotate(said, (1.0, 0.5), xycoords=at, xytext=(8, 0), color=GREY, **beside)
+        name = ax.annotate(arm, (region.share, y + lines + 0.35), xytext=(6, 0), fontweight="bold", **beside)
+        numbers = (f"sure {region.probability:.2f}, " if region.seen else "") + percent(region.share)
+        ax.annotate(numbers, (1.0, 0.5), xycoords=name, xytext=(8, 0), color=GREY, **beside)
         y += lines + 1.0
     if rest:
         more = f"and {len(rest)} smaller ones, {percent(math.fsum(region.share for region in rest))} of contexts"
@@ -217,7 +217,7 @@ def _rules(explanation: "Explanation", ax: Any) -> Any:
 
 
 def _style(arm: int, arms: int, probability: float) -> dict[str, Any]:
-    """Fill, line and hatching of an arm: fills run from dark to light, and fade to white as the arm falls to chance."""
+    """Return fill, line and hatching of an arm: fills run from dark to light, and fade to white as the probability falls to chance."""
     full = arm_colour(arm, arms)
     sure = max(0.0, (probability - 1.0 / arms) / (1.0 - 1.0 / arms)) if arms > 1 else 1.0
     strength = FAINTEST + (1.0 - FAINTEST) * sure

@@ -11,7 +11,7 @@ DPI = 144
 
 
 class FigureFiles(NamedTuple):
-    """A figure, and what its SVG, its PNG and its PDF file hold."""
+    """A figure, and the bytes of its SVG, PNG and PDF files."""
 
     name: str
     figure: Figure
@@ -21,7 +21,7 @@ class FigureFiles(NamedTuple):
 
     @property
     def inline(self) -> str:
-        """The SVG as an element of a page that holds others too: every id in it carries its name."""
+        """The SVG as an element of a page; every id in it is prefixed with the figure's name, so that ids on a page differ."""
         text = self.svg.decode()
         text = text[text.index("<svg") :]
         text = re.sub(r'(\bid=")', rf"\g<1>{self.name}-", text)
@@ -29,7 +29,7 @@ class FigureFiles(NamedTuple):
 
 
 def draw(name: str, figure: Figure) -> FigureFiles:
-    """Draw a figure once, on no screen, and write it three times."""
+    """Draw a figure once, without a screen, and return it in three formats."""
     import matplotlib
 
     if "matplotlib.pyplot" not in sys.modules:

@@ -1,4 +1,4 @@
-"""What all figures have in common: names as they are shown, axes that fit, and files. Matplotlib is imported when something is drawn."""
+"""Common parts of figures: labels, axes, legends, titles and files. Matplotlib is imported when a figure is drawn."""
 
 import io
 import textwrap
@@ -18,7 +18,7 @@ NO_DATE: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-WIDE = 5.5  # inches of axes from which on a legend stands beside them
+WIDE = 5.5  # inches: axes at least this wide have the legend beside them
 Legend = bool | Literal["inside", "beside", "below"]
 PLACES = (True, False, "inside", "beside", "below")
 SMALL: dict[str, Any] = {  # a legend of narrow axes
@@ -32,7 +32,7 @@ SMALL: dict[str, Any] = {  # a legend of narrow axes
 
 
 def require_matplotlib() -> None:
-    """ImportError that says how to install it, where it is missing."""
+    """Raise ImportError with the command that installs matplotlib, if it is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -40,7 +40,7 @@ def require_matplotlib() -> None:
 
 
 def literal(name: object, most: int = 60) -> str:
-    """A name as a picture shows it: on one line, not too long, and nothing in it means anything to matplotlib.
+    """Format a name for a figure: on one line, at most `most` letters, with matplotlib's special characters escaped.
 
     >>> literal("$x^$"), literal("_a")
     ('\\\\$x^\\\\$', ' _a')
@@ -51,7 +51,7 @@ def literal(name: object, most: int = 60) -> str:
 
 
 def new_axes(ax: Any, size: tuple[float, float]) -> Any:
-    """The axes that were given; or, of None, those of a new figure."""
+    """Check and return the axes `ax`; None makes a new figure of this size and returns its axes."""
     require_matplotlib()
     if ax is None:
         from matplotlib import pyplot
@@ -63,7 +63,7 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
 
 
 def arm_colour(place: int, arms: int) -> tuple[float, float, float]:
-    """The colour of an arm, by its place among all arms: along viridis, from dark to light.
+    """Return the colour of an arm, by its index among all arms: along viridis, from dark to light.
 
     >>> [round(channel, 2) for channel in arm_colour(0, 3)]
     [0.27, 0.2, 0.5]
@@ -76,14 +76,14 @@ def arm_colour(place: int, arms: int) -> tuple[float, float, float]:
 
 
 def inches(ax: Any) -> float:
-    """How wide the room of some axes is: the figure's width if they are alone in it, else the share of the grid that they have."""
+    """Return the width that axes may use, in inches: the figure's width if they are alone in it, else their share of the grid."""
     width = float(ax.figure.get_window_extent().width / ax.figure.dpi)
     place = ax.get_subplotspec() if len(ax.figure.axes) > 1 else None
     return width if place is None else width * len(place.colspan) / place.get_gridspec().ncols
 
 
 def is_narrow(ax: Any) -> bool:
-    """Are the axes as narrow as a paper's column? Then a legend has no place beside them."""
+    """Are the axes as narrow as a paper's column? Then a legend does not fit beside them."""
     return inches(ax) < WIDE
 
 
@@ -119,7 +119,7 @@ def is_alone(ax: Any) -> bool:
 
 
 def lay_out(ax: Any) -> None:
-    """Lay out the figure so that nothing is cut off, unless somebody laid it out: by an engine, or by setting the room around its axes."""
+    """Lay out the figure so that nothing is cut off, unless the user set a layout engine or the margins."""
     from matplotlib.gridspec import SubplotParams
 
     figure = ax.figure
@@ -131,7 +131,7 @@ def lay_out(ax: Any) -> None:
 
 
 def _legend_below(figure: Any, handles: list[Any], title: str, small: dict[str, Any]) -> Any:
-    """In as many columns as fit."""
+    """Add a legend below the axes, in as many columns as fit."""
     for columns in range(max(1, min(4, len(handles))), 0, -1):
         legend = figure.legend(
             handles=handles, title=title or None, loc="outside lower center", ncols=columns, frameon=False, **small
@@ -143,7 +143,7 @@ def _legend_below(figure: Any, handles: list[Any], title: str, small: dict[str, 
 
 
 def add_title(ax: Any, text: str, *, loc: str = "center") -> None:
-    """Add a title in as many lines as its axes ask for; of narrow axes, all letters are small."""
+    """Add a title, wrapped to the width of the axes; narrow axes get small letters throughout."""
     size = 7.5 if is_narrow(ax) else 10.0
     room = inches(ax) * (0.8 if len(ax.figure.axes) > 1 else 0.68 if loc == "left" else 0.95)
     lines = textwrap.wrap(text, max(20, int(72 * room / (0.52 * size)))) if len(text) < 1000 else [text[:100]]
@@ -156,7 +156,7 @@ def add_title(ax: Any, text: str, *, loc: str = "center") -> None:
 
 
 def picture(figure: Any, format: str, *, salt: str = "hsb", dpi: int = DPI) -> bytes:
-    """A figure as the bytes of a PDF, SVG or PNG file; equal bytes for equal figures."""
+    """Return a figure as the bytes of a PDF, SVG or PNG file; equal bytes for equal figures."""
     import matplotlib
 
     if format not in FORMATS:
@@ -168,10 +168,10 @@ def picture(figure: Any, format: str, *, salt: str = "hsb", dpi: int = DPI) -> b
 
 
 def save(drawn: Any, path: str | Path, *, dpi: int = DPI) -> list[Path]:
-    """Write a figure, or the figure of some axes, to a file: PDF, SVG or PNG by the name's end; without an end, to all three.
+    """Write a figure, or the figure of some axes, to a PDF, SVG or PNG file by the name's ending; without an ending, to all three.
 
-    Each file is written whole or not at all, and equal figures give equal bytes. `dpi` is the resolution of a PNG, in dots per inch. Returns a
-    list of the paths.
+    Each file is written whole or not at all, and equal figures give equal bytes. `dpi` is the resolution of a PNG, in dots per inch. Returns
+    the paths, a list.
 
     >>> import tempfile, hsb
     >>> axes = hsb.HSB(hsb.BinaryTree(depth=2), arms=2).explain().plot()
@@ -181,13 +181,13 @@ def save(drawn: Any, path: str | Path, *, dpi: int = DPI) -> list[Path]:
     figure = getattr(drawn, "figure", drawn)
     if not hasattr(figure, "savefig"):
         raise InputError(f"save needs a figure or axes of matplotlib; given {quoted(drawn)}.")
-    where = path_of("path", path)
-    ends = [where.suffix[1:]] if where.suffix else list(FORMATS)
+    target = path_of("path", path)
+    ends = [target.suffix[1:]] if target.suffix else list(FORMATS)
     if ends[0] not in FORMATS:
-        raise InputError(f"A figure is written as {', '.join(FORMATS)}; given the file {quoted(str(where))}.")
-    if not where.parent.is_dir():
-        raise InputError(f"There is no folder {where.parent} to write {quoted(where.name)} to. Make it first.")
-    paths = [where.with_suffix(f".{end}") for end in ends]
+        raise InputError(f"A figure is written as {', '.join(FORMATS)}; given the file {quoted(str(target))}.")
+    if not target.parent.is_dir():
+        raise InputError(f"There is no folder {target.parent} to write {quoted(target.name)} to. Make it first.")
+    paths = [target.with_suffix(f".{end}") for end in ends]
     for end, each in zip(ends, paths, strict=True):
         write_atomically(each, picture(figure, end, dpi=dpi))
     return paths

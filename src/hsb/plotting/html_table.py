@@ -1,4 +1,4 @@
-"""Small tables for notebooks: no scripts, nothing from elsewhere, for light and dark pages. Every text is escaped."""
+"""Small HTML tables for notebooks, light or dark, without scripts or external files. All text is escaped."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -21,9 +21,9 @@ def html_table(
     notes: Iterable[str] = (),
     folded: tuple[str, str] | None = None,
 ) -> str:
-    """A table as HTML: the sentence `lead`, the rows under `head`, notes; `folded` is a title and the text that it unfolds.
+    """Return HTML: the sentence `lead`, a table of `rows` under `head`, and notes; `folded` is a title and the text that it unfolds.
 
-    Without a `head` the first text of each row is its title.
+    Without a `head`, the first text of each row is its title.
 
     >>> html_table(["arm"], [["<b>"]]).removeprefix(f'<div class="hsb-table">{STYLE}')
     '<table><thead><tr><th>arm</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table></div>'

@@ -1,9 +1,9 @@
-"""One name, one colour, one line and one hatching for each policy, in every figure of the project. Knows nothing of matplotlib.
+"""The name, colour, line style and hatching of each policy, the same in every figure of the project. Does not import matplotlib.
 
-Colours keep a contrast of 3 with white and with a dark page. Where two of them are close, also to eyes that see no red or no green, their
-dashes, markers and hatchings differ. Arms have colours of their own (`arm_share`): dark to light, so that they survive a grey printer.
+Colours have a contrast of at least 3 with white and with a dark page. Dashes, markers and hatchings differ if two colours are close, also for
+readers who cannot see red or green. Arms have other colours (`arm_share`), from dark to light, which differ in grey too.
 
-HSB alone is its default; in a figure with other HSBs it is called "HSB default".
+"HSB" alone means its default; in a figure with other HSBs it is called "HSB default".
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,13 +13,13 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (
 MARKERS = ("o", "s", "^", "D", "v", "P")
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
 INK, SOFT, FAINT, PAPER = "#1c1c1c", "#6b6b6b", "#d5d5cf", "#fdfdfb"
-"""Text, text beside it, lines of a grid, the ground."""
+"""Colours of text, secondary text, grid lines and the background."""
 GOOD, BAD = "#2e7d4f", "#b3372b"
-"""Of verdicts."""
+"""Colours of verdicts."""
 
 
 class Look(NamedTuple):
-    """How a policy is drawn, and what it is called.
+    """The name and the style of a policy in figures.
 
     >>> look("SExp3").name, look("S-EXP3, depth 10").colour
     ('S-EXP3', '#bd8a12')
@@ -32,11 +32,11 @@ class Look(NamedTuple):
     hatch: str = ""
 
     def line(self, **more: Any) -> dict[str, Any]:
-        """Arguments of matplotlib's `plot`."""
+        """Return arguments for matplotlib's `plot`."""
         return {"color": self.colour, "linestyle": self.dash, "linewidth": 1.6} | more
 
     def bar(self, **more: Any) -> dict[str, Any]:
-        """Arguments of matplotlib's `bar`."""
+        """Return arguments for matplotlib's `bar`."""
         return {"facecolor": self.colour, "hatch": self.hatch, "edgecolor": PAPER, "linewidth": 0.6} | more
 
 
@@ -64,14 +64,14 @@ CLASSES = {
     "EpochGreedy": "EpochGreedy", "CsbFtpl": "CsbFtpl", "MixtureOfMappings": "MixtureOfMappings", "BestFixed": "best fixed arm",
     "Uniform": "uniform",
 }  # fmt: skip
-"""What every class of a policy is called in a figure."""
+"""The name of each policy's class in figures."""
 ALSO = {"hsbdefault": "HSB", "uniformplay": "uniform", "vowpalwabbit": "VW", "bestfixed": "best fixed arm"}
 SPARE = ("#8d6e63", "#3f7f93", "#8a7a00", "#a3587a", "#5c7f3a", "#7a6ab0", "#b0604a", "#557a95")
-"""Of those that are not known here: a user's own, another library's."""
+"""Colours of policies that are not listed here: a user's, another library's."""
 
 
 def look(name: str) -> Look | None:
-    """The look of the policy that a label speaks of: by what stands before a comma, a colon or a bracket; None if it is not known.
+    """Return the look of the policy in a label, found by the text before a comma, a colon or a bracket; None if it is not known.
 
     >>> look("HSB default, depth 10").name, look("hsb: LinUCB").name, look("mine")
     ('HSB', 'LinUCB', None)
@@ -80,30 +80,30 @@ def look(name: str) -> Look | None:
 
 
 def looks(names: Iterable[str]) -> dict[str, Look]:
-    """A look for each label of one figure, with the label as its name.
+    """Return a look for each label of one figure, with the label as its name.
 
-    Several of one policy have its colour and other dashes, markers and hatches. Those not known here have colours that no policy has.
+    Labels of one policy share its colour and differ in dashes, markers and hatches. Unknown policies have other colours.
 
-    >>> found = looks(["HSB, depth 2", "HSB, depth 10", "mine"])
-    >>> [(each.colour, each.marker) for each in found.values()]
+    >>> by_label = looks(["HSB, depth 2", "HSB, depth 10", "mine"])
+    >>> [(each.colour, each.marker) for each in by_label.values()]
     [('#c8302c', 'o'), ('#c8302c', 's'), ('#8d6e63', 'o')]
     """
-    found: dict[str, Look] = {}
+    by_label: dict[str, Look] = {}
     seen: dict[str, int] = {}
     strangers = 0
     for name in names:
         known = look(name)
         if known is None:
-            found[name] = _varied(Look(name, SPARE[strangers % len(SPARE)]), strangers)
+            by_label[name] = _vary(Look(name, SPARE[strangers % len(SPARE)]), strangers)
             strangers += 1
             continue
         again = seen[known.name] = seen.get(known.name, -1) + 1
-        found[name] = _varied(known, again)._replace(name=name)
-    return found
+        by_label[name] = _vary(known, again)._replace(name=name)
+    return by_label
 
 
 def arm_share(place: int, arms: int) -> float:
-    """Where in viridis an arm's colour lies, by its place among all arms: from dark to light.
+    """Return the position of an arm's colour in viridis, by its index among all arms: from dark to light.
 
     >>> arm_share(0, 3), arm_share(1, 3)
     (0.15, 0.55)
@@ -111,8 +111,8 @@ def arm_share(place: int, arms: int) -> float:
     return 0.15 + 0.8 * place / max(1, arms - 1)
 
 
-def _varied(own: Look, again: int) -> Look:
-    """The same policy once more in a figure."""
+def _vary(own: Look, again: int) -> Look:
+    """Vary a look for the `again`-th repetition of a policy in a figure."""
     if again == 0:
         return own
     first = DASHES.index(own.dash), MARKERS.index(own.marker), HATCHES.index(own.hatch)

@@ -1,4 +1,4 @@
-"""Average rewards with their intervals, and bounds on what was lost, as pictures. They know nothing of where the numbers come from."""
+"""Figures of average rewards with intervals, and of bars, for numbers from any source."""
 
 import math
 import textwrap
@@ -9,7 +9,7 @@ from .figures import add_title, is_narrow, lay_out, literal, new_axes
 from .style import FAINT, INK, PAPER, SOFT
 
 WIDTH = 5.5  # inches of new axes
-LETTERS, MOST = 28, 140  # of a bar's name: in a line, in all
+LETTERS, MOST = 28, 140  # letters of a bar's name: in a line, in all
 
 
 class Value(NamedTuple):
@@ -23,7 +23,7 @@ class Value(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A bar, and what is written at its end."""
+    """A bar, and the text at its end."""
 
     name: str
     length: float
@@ -31,7 +31,7 @@ class Bar(NamedTuple):
 
 
 def plot_values(values: Sequence[Value], ax: Any, *, logged: float, title: str, below: str) -> Any:
-    """Draw values with their intervals, the first at the top, and as a line what the log itself earned; return the axes."""
+    """Draw values with intervals, the first at the top, and a line at the average reward of the log itself; return the axes."""
     ax = new_axes(ax, (WIDTH, 1.5 + 0.45 * max(len(values), 2)))
     lay_out(ax)
     for y, each in enumerate(reversed(values)):
@@ -57,7 +57,7 @@ def draw_value(ax: Any, y: int, value: float, low: float, high: float, *, hollow
 
 
 def draw_logged(ax: Any, logged: float) -> None:
-    """Draw the log's own average reward as a line across."""
+    """Draw the average reward of the log's own policy as a line."""
     ax.axvline(logged, color=SOFT, linewidth=1.0, linestyle=(0, (1, 2)), zorder=0)
     ax.annotate("the log itself", (logged, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -2),
                 textcoords="offset points", fontsize=6.5 if is_narrow(ax) else "x-small", color=SOFT, va="top")  # fmt: skip
@@ -79,7 +79,7 @@ def frame_values(ax: Any, rows: int, title: str, below: str) -> None:
 
 
 def plot_bars(bars: Sequence[Bar], ax: Any, *, title: str, below: str) -> Any:
-    """Draw bars from 0 on, the first at the top, with a text at the end of each; return the axes."""
+    """Draw bars from 0, the first at the top, with a text at the end of each; return the axes."""
     ax = new_axes(ax, (WIDTH, 1.2 + 0.6 * max(len(bars), 2)))
     small = 6.5 if is_narrow(ax) else 8.3
     for y, bar in enumerate(reversed(bars)):

@@ -1,4 +1,4 @@
-"""Worlds to play in: the models of Section VI, others that are harder in one way each, and an adversary. All synthetic."""
+"""Synthetic problems: the models of Section VI, harder variants, and an adversary."""
 
 import inspect
 from typing import Any
@@ -11,18 +11,18 @@ from .changing import Changes, HiddenImprovement, LocalChange
 from .paper import SortedContexts, Stationary, SuddenChange
 from .waves import Articles, Noise, Piecewise, RareClicks, RealLosses, SlowDrift, Smooth, TwoFeatures
 
-__all__ = ["Adversary", "Banners", "Fight", "Problem", "Sample", "named"]
+__all__ = ["Adversary", "Banners", "Fight", "Problem", "Sample", "by_name"]
 __all__ += ["SortedContexts", "Stationary", "SuddenChange"]
 __all__ += ["Changes", "HiddenImprovement", "LocalChange"]
 __all__ += ["Articles", "Noise", "Piecewise", "RareClicks", "RealLosses", "SlowDrift", "Smooth", "TwoFeatures"]
 
 
-def named(name: str, **settings: Any) -> Problem:
-    """The problem called `name`, e.g. "sudden-change" for `SuddenChange`, made with `settings`. `InputError` where there is none.
+def by_name(name: str, **settings: Any) -> Problem:
+    """Make the problem called `name` with `settings`, e.g. "sudden-change" for `SuddenChange`. Raises `InputError` for an unknown name.
 
-    >>> named("sudden-change", at=0.5)
+    >>> by_name("sudden-change", at=0.5)
     SuddenChange(at=0.5)
-    >>> named(**Smooth(arms=4).to_dict())
+    >>> by_name(**Smooth(arms=4).to_dict())
     Smooth(arms=4, model=0)
     """
     if not isinstance(name, str) or (kind := Problem.kinds.get(name.lower().replace("_", "-"))) is None:

@@ -1,4 +1,4 @@
-"""Losses set by somebody who knows the learner's probabilities, though not what it will draw."""
+"""An adversary that knows the policy's probabilities, but not its random draws, and sets the losses."""
 
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -14,12 +14,12 @@ from .base import Problem, data_generator, flips
 from .paper import waves_and_line
 
 KINDS = ("spite", "contrary", "contradict", "contradict-but-one", "lure", "probabilities")
-HINDSIGHT = 8  # cells of the mapping that a fight's regret is held against
+HINDSIGHT = 8  # cells of the comparator mapping for a fight's regret
 
 
 @dataclass(frozen=True, repr=False)
 class Fight(Run):
-    """A `Run` against an adversary, with the contexts and losses that it set. Its `arms` are numbers, places among the policy's arms.
+    """A `Run` against an adversary, with the contexts and losses that it set. Its `arms` are indices of the policy's arms.
 
     `hsb.BestFixed.of(structure, run.contexts, run.table)` is the best mapping in hindsight.
 
@@ -35,9 +35,9 @@ class Fight(Run):
     """The loss of every arm in every round, shape (T, M)."""
 
     def regret(self, cells: int = HINDSIGHT) -> float:
-        """What was lost more, in all, than by the best arm in each of `cells` equal parts of [0, 1], in hindsight.
+        """Return the total loss minus that of the best arm, in hindsight, in each of `cells` equal parts of [0, 1].
 
-        The losses were set against this policy, so only regrets of different policies can be compared, never their losses.
+        The losses were set against this policy, so compare the regrets of policies, never their losses.
 
         >>> import hsb
         >>> 50 < Adversary(arms=2).play(hsb.Uniform(arms=2, seed=0), 1000, seed=0).regret() < 550
@@ -51,9 +51,9 @@ class Fight(Run):
 class Adversary(Problem):
     """Looks at the policy's probabilities in each round and sets the losses against its most probable arm.
 
-    `kind` says how, and `arms` is the number of arms M.
+    `kind` is its strategy, and `arms` is the number of arms M.
 
-    - "spite": that arm loses 1, the others nothing. No policy comes below 1/M on average, and none that is certain of its arm below 1.
+    - "spite": that arm loses 1, the others nothing. Every policy loses at least 1/M on average, and a policy that is certain of its arm 1.
     - "contrary": it loses 1 with probability 0.9, the others with 0.1.
     - "contradict": it loses 1 with probability 0.9, the others as in `Stationary`. Three arms.
     - "contradict-but-one": the same, but arm 0 is always as in `Stationary`.
@@ -81,7 +81,7 @@ class Adversary(Problem):
     def play(self, policy: Policy, rounds: int, seed: int) -> Fight:
         """Let a policy play `rounds` rounds: in each the adversary sees its probabilities and sets the losses, then the arm is drawn.
 
-        Contexts and probability follow from `seed`. The policy goes on from its present state and is changed. Returns a `Fight`.
+        Contexts and random losses follow from `seed`. The policy continues from its present state and is changed. Returns a `Fight`.
         """
         self.check(policy)
         rng = data_generator(seed)
@@ -102,9 +102,9 @@ class Adversary(Problem):
         return Fight(arms=arms, losses=losses, propensities=propensities, contexts=contexts, table=table)
 
     def losses(self, rng: np.random.Generator, model: Floats, target: int, p: Floats | None = None) -> Floats:
-        """The losses of one round, against the arm `target`, an array of 0 and 1.
+        """Draw the losses of one round, an array of 0 and 1, against the arm `target`.
 
-        `model` are the expected losses of `Stationary` in its context, `p` the probabilities with which arms are played.
+        `model` holds the expected losses of `Stationary` in its context, `p` the probabilities with which arms are played.
         """
         if self.kind == "probabilities":
             return flips(rng, np.eye(len(model))[target] if p is None else p)
@@ -116,7 +116,7 @@ class Adversary(Problem):
 
 
 def probabilities(kind: str, model: Floats, target: int) -> Floats:
-    """What an adversary of that kind sets against the arm `target`: the probabilities with which the arms lose.
+    """Return the probabilities with which the arms lose, set by an adversary of that `kind` against the arm `target`.
 
     >>> probabilities("lure", np.zeros(3), 1)
     array([0.45, 0.9 , 0.1 ])

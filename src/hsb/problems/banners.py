@@ -14,17 +14,17 @@ HOURS = np.array([1, 1, 1, 1, 1, 1, 2, 3, 4, 4, 4, 4, 5, 5, 4, 4, 4, 5, 6, 8, 9,
 AGE_UNKNOWN, SPEND_UNKNOWN, MEMBERS = 0.3, 0.1, 0.35
 COLUMNS = [("country", "U2"), ("age", "f8"), ("device", "U7"), ("hour", "i8"), ("is_member", "?"), ("spend", "f8")]
 LEAST, MOST = 0.004, 0.5  # of the probability of a click
-LEVEL, EFFECT = 0.0025, 0.72  # of all effects: clicks are then .068 at random and .136 at best
+LEVEL, EFFECT = 0.0025, 0.72  # offset and scale of all effects: the click rate is .068 at random and .136 at best
 
 NO_STRUCTURE = "Banners has contexts with names, which no structure takes. Use hsb.HSB(arms=5) without one."
 
 
 class Banners(Problem):
-    """Five banners, and visitors {country, age, device, hour, is_member, spend}, of whom age and spend are not always known.
+    """Five banners, and visitors {country, age, device, hour, is_member, spend}; age and spend may be missing.
 
-    The probability of a click is a sum of effects, most of one feature each (a country, a device, evenings, youth, membership) and three of two
-    features together, cut to [0.004, 0.5]. Banners shown at random are clicked by 6.8 % of visitors, the best for each by 13.6 %. A loss is 1
-    where there is no click. Contexts are a table with names, NaN where a number is missing, as `hsb.simulate` takes it; no structure fits.
+    The probability of a click is a sum of effects, clipped to [0.004, 0.5]: most depend on one feature (a country, a device, evenings, youth,
+    membership), three on two features. Banners shown at random are clicked by 6.8 % of visitors, the best banner for each by 13.6 %. The loss
+    is 1 without a click. Contexts are a table with names, as `hsb.simulate` takes it; a missing number is NaN. No structure fits.
 
     >>> visitors, losses, expected = Banners().sample(1000, seed=0)
     >>> dict(zip(visitors.dtype.names, visitors[1].item()))
@@ -38,7 +38,7 @@ class Banners(Problem):
 
     @property
     def space(self) -> NoReturn:  # type: ignore[override]
-        """There is none: a visitor is no point of a box."""
+        """Raise `InputError`: a visitor is not a point in a box."""
         raise InputError(NO_STRUCTURE)
 
     def structure(self, depth: int = 10) -> NoReturn:
@@ -58,7 +58,7 @@ class Banners(Problem):
         return visitors
 
     def expected(self, contexts: Any, when: Ints, rounds: int) -> Floats:
-        """The expected loss of every banner: 1 less the probability of a click."""
+        """Return the expected loss of every banner: 1 minus the probability of a click."""
         country, device, member = contexts["country"], contexts["device"], contexts["is_member"].astype(np.float64)
         hour = contexts["hour"]
         evening = np.clip((hour - 13.0) / 7.0, 0.0, 1.0)
@@ -78,6 +78,6 @@ class Banners(Problem):
         return np.asarray(1.0 - np.clip(LEVEL + EFFECT * clicks, LEAST, MOST))
 
     def best_loss(self, rounds: int) -> float:
-        """The average loss to be expected of the best banner for each visitor: the mean over 262,144 visitors, right to 3e-4."""
+        """Return the expected average loss of the best banner for each visitor: the mean over 262,144 visitors, accurate to 3e-4."""
         contexts = self._contexts(np.random.default_rng(0), SCATTERED)
         return float(self.expected(contexts, np.zeros(SCATTERED, dtype=np.int64), 1).min(axis=1).mean())

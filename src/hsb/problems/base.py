@@ -1,4 +1,4 @@
-"""What a problem is: contexts, the expected loss of each arm, and what the best policy that knows them would lose."""
+"""Problems: contexts, the expected loss of each arm, and the loss of the best policy that knows them."""
 
 import copy
 import inspect
@@ -17,12 +17,12 @@ from ..structures import BinaryTree
 from ..structures.spaces import Box
 from ..types import Floats, Ints
 
-GRID = {1: 1 << 14, 2: 1 << 10}  # points a feature, by the number of features: `best_loss` is then right to 1e-6 or better
-SCATTERED = 1 << 18  # points where there are more features: right to 1e-3
+GRID = {1: 1 << 14, 2: 1 << 10}  # points for each feature, by the number of features: `best_loss` is accurate to 1e-6 or better
+SCATTERED = 1 << 18  # random points for more features: accurate to 1e-3
 
 
 class Sample(NamedTuple):
-    """What a problem draws for T rounds and M arms: three tables.
+    """The data of T rounds with M arms, drawn from a problem: three tables.
 
     >>> import hsb.problems
     >>> hsb.problems.Stationary().sample(4, seed=0).losses.shape
@@ -34,18 +34,18 @@ class Sample(NamedTuple):
     losses: Floats
     """The loss of every arm in every round, shape (T, M)."""
     expected: Floats
-    """The loss that was to be expected, shape (T, M)."""
+    """The expected losses, shape (T, M)."""
 
 
 class Problem(ABC):
-    """A world to play in, made up: contexts are drawn from the unit box, losses from the expected ones, all from a seed alone.
+    """A synthetic problem: draws contexts from the unit box, and losses with given expectations, all from a seed.
 
-    `arms` is the number of arms, `features` that of the numbers in a context. A problem of your own says what each arm is expected to lose
-    (`expected`) and keeps its constructor's arguments, plain data, under their names. What of its model is random it draws in `_draw`. Contexts
-    are uniform and losses 0 or 1 unless it says otherwise (`_contexts`, `_losses`).
+    `arms` is the number of arms M, `features` the number of features in a context. To define a problem, subclass it: return the expected loss
+    of each arm in `expected`, and store the constructor's arguments, plain data, as attributes of the same names. Draw the random part of the
+    model in `_draw`. Contexts are uniform and losses are 0 or 1, unless you override `_contexts` or `_losses`.
 
     >>> import numpy as np
-    >>> class Halves(Problem, listed=False):  # without listed=False, `named` knows it too
+    >>> class Halves(Problem, listed=False):  # without listed=False, `by_name` knows it too
     ...     def __init__(self):
     ...         super().__init__(arms=2)
     ...     def expected(self, contexts, when, rounds):
@@ -54,13 +54,13 @@ class Problem(ABC):
     0.1
     """
 
-    kinds: ClassVar[dict[str, type["Problem"]]] = {}  # filled as classes are defined; `named` looks here
+    kinds: ClassVar[dict[str, type["Problem"]]] = {}  # filled as classes are defined, for `by_name`
     name: ClassVar[str]
-    """What `named` calls it."""
+    """The problem's name for `by_name`."""
     synthetic: ClassVar[bool] = True
-    """Is it made up, so that the expected losses are known?"""
+    """Are the expected losses known?"""
     reacts: ClassVar[bool] = False
-    """Do its losses depend on the policy? Then there is nothing to `sample`, only to `play`."""
+    """Do its losses depend on the policy? Then it can only `play`, not `sample`."""
 
     def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()
@@ -74,10 +74,10 @@ class Problem(ABC):
 
     @abstractmethod
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        """The expected loss of every arm, shape (T, M), at contexts of shape (T, features) in the rounds `when`, 0-based, out of `rounds`."""
+        """Return the expected loss of every arm, shape (T, M), for contexts of shape (T, features) in rounds `when` (from 0) of `rounds`."""
 
     def _draw(self, rng: np.random.Generator) -> None:
-        """Draw what is random of the model: phases, cuts, permutations."""
+        """Draw the random part of the model: phases, cuts, permutations."""
         return
 
     def _contexts(self, rng: np.random.Generator, rounds: int) -> Floats:
@@ -87,13 +87,13 @@ class Problem(ABC):
         return flips(rng, expected)
 
     def _phases(self, rounds: int) -> Iterator[tuple[int, float]]:
-        """Rounds that stand for all, and the share of rounds each stands for. One where nothing changes."""
+        """Yield (round, share): a round that represents a share of all rounds. One pair if nothing changes over time."""
         yield 0, 1.0
 
     def sample(self, rounds: int, seed: int, *, new_model: bool = False) -> Sample:
-        """Contexts and losses of `rounds` rounds, a `Sample`. Same `seed`, same sample.
+        """Draw contexts and losses of `rounds` rounds, a `Sample`. The same `seed` gives the same sample.
 
-        With `new_model=True` what is random of the model is drawn from the seed too, after the contexts, in place of the problem's own.
+        With `new_model=True` the random part of the model is drawn from the seed too, after the contexts.
 
         >>> import hsb.problems
         >>> contexts, losses, expected = hsb.problems.Stationary().sample(1000, seed=0)
@@ -110,15 +110,15 @@ class Problem(ABC):
         return Sample(contexts, problem._losses(rng, expected), expected)
 
     def play(self, policy: Policy, rounds: int, seed: int) -> Run:
-        """Let a policy play the `rounds` rounds that `seed` draws. It goes on from its present state and is changed. Returns a `Run`."""
+        """Let a policy play `rounds` rounds drawn from `seed`. It continues from its present state and is changed. Returns a `Run`."""
         self.check(policy)
         contexts, losses, _ = self.sample(rounds, seed)
         return simulate(policy, contexts, losses)
 
     def best_loss(self, rounds: int) -> float:
-        """The average loss to be expected over `rounds` rounds by who knows the model and always plays the best arm.
+        """Return the expected average loss, over `rounds` rounds, of a policy that knows the model and always plays the best arm.
 
-        By quadrature over uniform contexts: right to 1e-6 for one or two features, to 1e-3 for more.
+        By quadrature over uniform contexts: accurate to 1e-6 for one or two features, to 1e-3 for more.
 
         >>> import hsb.problems
         >>> round(hsb.problems.Stationary().best_loss(100_000), 4)
@@ -128,7 +128,7 @@ class Problem(ABC):
         return float(sum(share * best for share, best in self._best_by_phase(rounds)))
 
     def best_losses(self, marks: Any, rounds: int) -> Floats:
-        """`best_loss` over the first t rounds alone, for each t in `marks`, an array; `rounds` is the number of rounds in all.
+        """Return `best_loss` over the first t rounds, for each t in `marks`, as an array; `rounds` is the number of all rounds.
 
         >>> import hsb.problems
         >>> hsb.problems.HiddenImprovement().best_losses([500, 1000], 1000).round(12)
@@ -143,7 +143,7 @@ class Problem(ABC):
         return np.asarray(np.interp(points, ends, totals) / points)
 
     def _best_by_phase(self, rounds: int) -> Iterator[tuple[float, float]]:
-        """Each phase's share of the rounds, and what the best arms are expected to lose in it."""
+        """Yield each phase's share of the rounds, and the expected loss of the best arms in it."""
         features = self.space.features
         if features in GRID:
             axis = (np.arange(GRID[features]) + 0.5) / GRID[features]
@@ -154,7 +154,7 @@ class Problem(ABC):
             yield share, float(self.expected(points, np.full(len(points), when), rounds).min(axis=1).mean())
 
     def structure(self, depth: int = 10) -> BinaryTree:
-        """An `hsb.BinaryTree` of depth `depth` over its contexts."""
+        """Return an `hsb.BinaryTree` of depth `depth` over the contexts."""
         return BinaryTree(depth=depth, space=self.space)
 
     @property
@@ -165,11 +165,11 @@ class Problem(ABC):
         >>> hsb.problems.SuddenChange(at=0.5).title
         'Sudden change (at=0.5)'
         """
-        said = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
-        return self.name.replace("-", " ").capitalize() + (f" ({said})" if said else "")
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
+        return self.name.replace("-", " ").capitalize() + (f" ({settings})" if settings else "")
 
     def check(self, policy: Policy) -> None:
-        """InputError unless the policy has as many arms as the problem."""
+        """Raise `InputError` unless `policy` is a policy with as many arms as the problem."""
         if not isinstance(policy, Policy):
             raise InputError(
                 f"A problem is played by a policy, e.g. hsb.HSB(problem.structure(10), arms=3); given {quoted(policy)}."
@@ -180,11 +180,11 @@ class Problem(ABC):
             )
 
     def parameters(self) -> dict[str, Any]:
-        """A dict of the constructor's arguments, as plain data."""
+        """Return the constructor's arguments as plain data."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def to_dict(self) -> dict[str, Any]:
-        """A dict of name and settings, as plain data: `named(**problem.to_dict())` makes an equal one."""
+        """Return name and settings as plain data: `by_name(**problem.to_dict())` makes an equal problem."""
         return {"name": self.name, **self.parameters()}
 
     def __eq__(self, other: object) -> bool:
@@ -198,7 +198,7 @@ class Problem(ABC):
 
 
 class RandomProblem(Problem, listed=False):
-    """A problem whose model (phases, cuts, permutations) is drawn at random: `model` says which."""
+    """A problem whose model (phases, cuts, permutations) is random: `model` is the seed of the model."""
 
     FEATURES: ClassVar[int] = 1
 
@@ -209,10 +209,10 @@ class RandomProblem(Problem, listed=False):
 
 
 def data_generator(seed: int) -> np.random.Generator:
-    """Not the one that a policy with the same seed draws from."""
+    """Return a generator that differs from that of a policy with the same seed."""
     return np.random.default_rng([whole("seed", seed, 0), 0xDA7A])
 
 
 def flips(rng: np.random.Generator, probability: Floats) -> Floats:
-    """Losses of 0 or 1, 1 with these probabilities."""
+    """Draw losses of 0 or 1; 1 has these probabilities."""
     return (rng.random(probability.shape) < probability).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Variants of VI-A that change more often, or only somewhere, or where nobody looks."""
+"""Variants of VI-A that change often, in some contexts only, or in an arm that is no longer played."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from ..checks import is_number, whole
 from ..errors import InputError, quoted
 from ..types import Floats, Ints
 from .base import Problem, RandomProblem
-from .paper import SuddenChange, shifted, waves_and_line
+from .paper import SuddenChange, shift_models, waves_and_line
 
 
 class LocalChange(SuddenChange):
@@ -21,17 +21,17 @@ class LocalChange(SuddenChange):
     def __init__(self, *, at: float = 0.5, below: float = 0.25) -> None:
         super().__init__(at=at)
         if not is_number(below) or not 0.0 < below <= 1.0:
-            raise InputError(f"below must lie in (0, 1], where the contexts that see the change end; given {quoted(below)}.")
+            raise InputError(f"below must lie in (0, 1]: contexts below it change; given {quoted(below)}.")
         self.below = float(below)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        return shifted(waves_and_line(contexts), (when >= self.change(rounds)) & (contexts[:, 0] < self.below))
+        return shift_models(waves_and_line(contexts), (when >= self.change(rounds)) & (contexts[:, 0] < self.below))
 
 
 class Changes(RandomProblem):
-    """`Stationary`, whose arms change places at random `count` times, after equal numbers of rounds: each time to another order.
+    """`Stationary`, whose arms are permuted at random `count` times, after equal numbers of rounds.
 
-    `model`, a number, says which orders: they are drawn from it.
+    `model`, a number, is the seed of the permutations.
 
     >>> round(Changes(count=3).best_loss(1000), 4)  # that of Stationary
     0.1957
@@ -58,7 +58,7 @@ class Changes(RandomProblem):
 class HiddenImprovement(Problem):
     """Three arms are expected to lose 0.3, 0.5 and 0.6, whatever the context; after half of the rounds the second loses 0.1.
 
-    Who plays nothing but the first arm by then never sees it.
+    A policy that then plays only the first arm never sees the change.
 
     >>> round(HiddenImprovement().best_loss(1000), 12)
     0.2

@@ -1,4 +1,4 @@
-"""A CSV file with a row a round: columns of contexts, and a column of losses for each arm."""
+"""A problem from a CSV file, one row for each round: columns of contexts, and a column of losses for each arm."""
 
 import csv
 import math
@@ -15,9 +15,9 @@ from . import Problem, Sample
 
 
 class Losses(Problem, listed=False):
-    """The rounds of a file, played as they are. What each arm would have lost is all known; what was to be expected is not.
+    """The rounds of a file, in their order. The losses of all arms are known; expected losses are not.
 
-    `about` has path, contexts and losses (names of columns), and may have low and high, the contexts' range (by default what the file spans).
+    `about` has path, contexts and losses (names of columns), and optionally low and high, the range of contexts (default: that of the file).
     """
 
     synthetic = False
@@ -32,7 +32,7 @@ class Losses(Problem, listed=False):
         self.space.check(self.contexts)
 
     def check(self, policy: Policy) -> None:
-        """InputError unless the policy has as many arms as the file, and all losses lie in its range."""
+        """Raise `InputError` unless the policy has as many arms as the file, and all losses lie in its range."""
         super().check(policy)
         low, high = policy.loss_range
         if policy.loss_scale.auto or policy.loss_scale.outside == "clip":
@@ -40,15 +40,15 @@ class Losses(Problem, listed=False):
         outside = np.argwhere((self.losses < low) | (self.losses > high))
         if len(outside):
             t, m = outside[0]
-            given = f"loss_range: row {t + 1} of the file has a loss of {self.losses[t, m]}, outside [{low}, {high}]"
-            raise InputError(f"{given}. Write loss_range = [{self.losses.min():g}, {self.losses.max():g}] or wider.")
+            problem = f"loss_range: row {t + 1} of the file has a loss of {self.losses[t, m]}, outside [{low}, {high}]"
+            raise InputError(f"{problem}. Write loss_range = [{self.losses.min():g}, {self.losses.max():g}] or wider.")
 
     def sample(self, rounds: int, seed: int, *, new_model: bool = False) -> Sample:
-        """The first `rounds` rows, whatever the seed. What was to be expected is taken to be what was lost."""
+        """Return the first `rounds` rows, whatever the seed. The losses stand in for the expected losses."""
         return Sample(self.contexts[:rounds], self.losses[:rounds], self.losses[:rounds])
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> NoReturn:
-        raise InputError("A file says what was lost, not what was to be expected: there is no model and no best loss.")
+        raise InputError("A file has losses, not expected losses: there is no model and no best loss.")
 
 
 def _columns(path: Path, names: list[str]) -> Floats:
@@ -66,7 +66,7 @@ def _columns(path: Path, names: list[str]) -> Floats:
             if not row:
                 continue
             if len(row) != len(head):
-                raise InputError(f"{path.name}, line {rows.line_num}: {len(row)} values, and {len(head)} columns.")
+                raise InputError(f"{path.name}, line {rows.line_num}: {len(row)} values for {len(head)} columns.")
             try:
                 values.append([float(row[place]) for place in places])
             except ValueError as error:
@@ -74,5 +74,5 @@ def _columns(path: Path, names: list[str]) -> Floats:
             if not all(map(math.isfinite, values[-1])):
                 raise InputError(f"{path.name}, line {rows.line_num}: values must be finite numbers.")
     if not values:
-        raise InputError(f"{path.name} has no rows below its head.")
+        raise InputError(f"{path.name} has no rows below its header.")
     return np.array(values)

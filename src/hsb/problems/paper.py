@@ -10,7 +10,7 @@ from ..errors import InputError, quoted
 from ..types import Floats, Ints
 from .base import Problem
 
-SHIFT = [1, 2, 0]  # after the change arm 1 has the model that arm 2 had, 2 that of 3, and 3 that of 1
+SHIFT = [1, 2, 0]  # after the change arm 1 has the model of arm 2, arm 2 that of arm 3, and arm 3 that of arm 1
 
 
 class Stationary(Problem):
@@ -28,7 +28,7 @@ class Stationary(Problem):
 
 
 class SuddenChange(Problem):
-    """The model of Section VI-B: `Stationary`, whose arms change places after the share `at` of the rounds, between 0 and 1.
+    """The model of Section VI-B: `Stationary`, whose arms swap models after the share `at` of the rounds, between 0 and 1.
 
     >>> SuddenChange().change(100_000)
     25000
@@ -41,15 +41,15 @@ class SuddenChange(Problem):
         self.at = float(at)
 
     def change(self, rounds: int) -> int:
-        """The first of `rounds` rounds, counted from 0, with the new model."""
+        """Return the first round, from 0, that has the new model, if there are `rounds` rounds."""
         return math.floor(self.at * rounds + 1e-9)
 
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
-        return shifted(waves_and_line(contexts), when >= self.change(rounds))
+        return shift_models(waves_and_line(contexts), when >= self.change(rounds))
 
 
 class SortedContexts(Stationary):
-    """`Stationary`, but the contexts come in increasing order: what was learned of small ones never helps again.
+    """`Stationary` with contexts in increasing order: what a policy learned in small contexts never helps again.
 
     >>> contexts = SortedContexts().sample(100, seed=0).contexts
     >>> bool((contexts[1:] >= contexts[:-1]).all())
@@ -61,12 +61,12 @@ class SortedContexts(Stationary):
 
 
 def waves_and_line(contexts: Floats) -> Floats:
-    """VI-A's three models at contexts of shape (T, 1): the expected losses, shape (T, 3)."""
+    """Return the expected losses of VI-A's three models, shape (T, 3), at contexts of shape (T, 1)."""
     s = contexts[:, 0]
     return np.column_stack([0.5 + 0.5 * np.sin(2 * np.pi * s), np.sin(np.pi * s), s])
 
 
-def shifted(expected: Floats, where: NDArray[np.bool_]) -> Floats:
-    """The arms' models changed over, in some of the rows."""
-    expected[where] = expected[where][:, SHIFT]
+def shift_models(expected: Floats, rows: NDArray[np.bool_]) -> Floats:
+    """Swap the arms' models in some rows, in place; return the table."""
+    expected[rows] = expected[rows][:, SHIFT]
     return expected

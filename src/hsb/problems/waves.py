@@ -1,4 +1,4 @@
-"""Problems whose arms are waves, steps or noise, drawn at random. `model` says which: the problem is the same for every sample's seed."""
+"""Problems whose arms are random waves, steps or noise. `model` is the seed of the model, which is the same for every sample."""
 
 from collections.abc import Iterator
 
@@ -8,13 +8,13 @@ from ..checks import whole
 from ..types import Floats, Ints
 from .base import Problem, RandomProblem
 
-TIMES = 256  # where something drifts: rounds that stand for all
+TIMES = 256  # rounds that represent all in a problem that drifts
 
 
 class Smooth(RandomProblem):
     """At the context s each arm is expected to lose 0.5 + 0.4 sin(2 pi (f s + phi)), f one of 1/2, 1, 3/2, 2 and phi uniform on [0, 1).
 
-    Both are drawn for each of `arms` arms, from the number `model`: the problem is the same for every seed of a sample.
+    Both are drawn for each of `arms` arms from the seed `model`, so every sample has the same model.
 
     >>> Smooth(arms=10).sample(100, seed=0).losses.shape
     (100, 10)
@@ -47,7 +47,7 @@ class RealLosses(Smooth):
 
 
 class RareClicks(Smooth):
-    """`Smooth` scaled to [0.92, 0.98]: whatever is played, a loss of 0 is rare, as clicks are.
+    """`Smooth` scaled to [0.92, 0.98]: for every arm a loss of 0 is as rare as a click.
 
     `arms` and `model` as in `Smooth`.
 
@@ -63,7 +63,7 @@ class RareClicks(Smooth):
 
 
 class Articles(RandomProblem):
-    """At the context s an arm gets a click, which is no loss, with probability min(0.5, 0.04 exp(a + 0.35 sin(2 pi (f s + phi)))).
+    """At the context s an arm gets a click, a loss of 0, with probability min(0.5, 0.04 exp(a + 0.35 sin(2 pi (f s + phi)))).
 
     Drawn for each arm are a, normal with deviation 0.35, f, one of 1/2, 1, 3/2, and phi, uniform on [0, 1). Some arms are better everywhere, as
     articles are. `arms` and `model` as in `Smooth`.
@@ -85,9 +85,9 @@ class Articles(RandomProblem):
 
 
 class Noise(Problem):
-    """Losses uniform on (0, 1] whatever is played: there is nothing to learn, and every round has a loss. The costliest case.
+    """Losses uniform on (0, 1] for every arm: nothing can be learned, and every round has a loss. This takes the most computation.
 
-    `arms` is the number of arms, `features` that of the numbers in a context.
+    `arms` is the number of arms, `features` the number of features in a context.
 
     >>> Noise(arms=2, features=3).sample(100, seed=0).contexts.shape
     (100, 3)
@@ -105,7 +105,7 @@ class Noise(Problem):
 
 
 class SlowDrift(Smooth):
-    """`Smooth` whose phases make one full turn in the course of the run, every second arm against the others.
+    """`Smooth` whose phases make one full turn during the run, every second arm in the opposite direction.
 
     `arms` and `model` as in `Smooth`.
 
@@ -116,7 +116,7 @@ class SlowDrift(Smooth):
     def expected(self, contexts: Floats, when: Ints, rounds: int) -> Floats:
         return self._waves(contexts, np.outer(when / rounds, np.where(np.arange(self.arms) % 2, -1.0, 1.0)))
 
-    def _stretches(self, rounds: int) -> Iterator[tuple[int, float]]:
+    def _phases(self, rounds: int) -> Iterator[tuple[int, float]]:
         few = min(rounds, TIMES)
         for start, end in ((k * rounds // few, (k + 1) * rounds // few) for k in range(few)):
             yield (start + end - 1) // 2, (end - start) / rounds
@@ -143,7 +143,7 @@ class Piecewise(RandomProblem):
         return np.asarray(self._means[np.searchsorted(self._cuts, contexts[:, 0], side="right")])
 
     def best_loss(self, rounds: int) -> float:
-        """Exact: the average of the least expected loss of each interval, weighed by its length. `rounds` makes no difference."""
+        """Return the exact value: the average of the least expected loss of each interval, weighted by its length. Ignores `rounds`."""
         return float(np.diff(self._cuts, prepend=0.0, append=1.0) @ self._means.min(axis=1))
 
 

@@ -13,7 +13,7 @@ from ..checks import path_of
 from ..errors import InputError, quoted
 from ..files.atomic import replacing
 from ..logs import convert
-from ..logs.formats.dsjson import flat
+from ..logs.formats.dsjson import flatten
 from .core.rows import DecisionRow, PolicyRow, RowKind, StreamRow
 from .core.sampling import places_of
 from .store import JournalReader
@@ -67,7 +67,7 @@ def _write(journal: JournalReader, policy: PolicyRow, path: Path) -> tuple[int, 
     with replacing(path, 0o600) as file:
         for row, decision, arms in updates(journal, policy):
             context = named_context(json.loads(decision.context))
-            for name, value in flat({"GUser": context}).items():
+            for name, value in flatten({"GUser": context}).items():
                 names[name] = names.get(name, False) or isinstance(value, str)
             file.write((json.dumps(_event(row, decision, arms, context)) + "\n").encode())
             rows += 1

@@ -20,7 +20,7 @@ from hsb.evaluate import Learning, compare_off_policy, off_policy
 from hsb.evaluate.off_policy import compare as comparing_module
 from hsb.evaluate.off_policy import parallel_passes
 from hsb.evaluate.off_policy.bootstrap import ends
-from hsb.evaluate.off_policy.differences import sampled
+from hsb.evaluate.off_policy.differences import resample_pair
 from hsb.logs import Batch
 
 TREE = hsb.BinaryTree(depth=3)
@@ -162,7 +162,7 @@ def many(now, near):
             right.append(spied(candidates, [log], estimator="dr"))
             if seed < 40:
                 found, pairs = spied(candidates, [replace(log, propensity=np.full(500, 1 / 3))], estimator="ips")
-                sample = sampled(pairs["uniform"], (0.0, 0.0), 0, 0)
+                sample = resample_pair(pairs["uniform"], (0.0, 0.0), 0, 0)
                 low, high = ends(np.array([sample.value]), np.array([sample.spread]), sample.t[:, None], 0.95)
                 wrong.append((low[0], high[0]))
                 shown.append(found["uniform"].difference.kind)
@@ -313,10 +313,10 @@ def test_a_frame_needs_pandas(now, monkeypatch):
     [
         ({}, {}, "given by name"),
         ({"a": [1]}, {}, "must be a policy, the name of an arm"),
-        ({"a": 7}, {}, "the arm 7, which the log never offers. Its arms are"),
+        ({"a": 7}, {}, "the arm 7, which is never available in the log. Its arms are"),
         ({"a": None}, {"baseline": "b"}, "baseline must be the name of a candidate: 'a'"),
         ({"a": None}, {"estimator": "direct"}, "estimator must be 'dr'"),
-        ({"a": None}, {"context": {"b": None}}, "names that are no candidates"),
+        ({"a": None}, {"context": {"b": None}}, "names that are not candidates"),
         ({"a": None}, {"confidence": 0.999}, "between 0.5 and 0.99"),
         ({"a": None}, {"engine": "spark"}, "engine must be one of local, dask, ray"),
         ({"a": None}, {"jobs": 2}, "Batches in memory cannot be shared"),
@@ -482,7 +482,7 @@ def test_two_processes(now, tmp_path):
 def test_what_cannot_be_cut(tmp_path):
     with pytest.raises(InputError, match="compared over all files"):
         compare_off_policy({"u": None}, tables(tmp_path, id="x"), jobs=2)
-    with pytest.raises(InputError, match="cannot be counted"):
+    with pytest.raises(InputError, match="cannot skip a number of rows"):
         compare_off_policy({"u": None}, tables(tmp_path).head(100), jobs=2)
     with pytest.raises(InputError, match="read as a whole"):
         compare_off_policy({"u": None}, hsb.logs.SyntheticToday(100, seed=1), jobs=2)

@@ -197,10 +197,10 @@ def test_warnings_where_the_log_cannot_answer():
     assert any("never shows: [1]" in warning for warning in unseen.warnings)
     assert any("Weights average" in warning for warning in unseen.warnings)
     strange = off_policy(hsb.HSB(TREE, arms=["x", 0], learning_rate=0.1), [pooled(3, 2000)])
-    assert any("offered no arm that the policy knows" in warning for warning in strange.warnings)
-    with pytest.raises(hsb.InputError, match="Nothing to go by"):
+    assert any("the policy knows no available arm" in warning for warning in strange.warnings)
+    with pytest.raises(hsb.InputError, match="can be used"):
         off_policy(hsb.HSB(TREE, arms=["x"], learning_rate=0.1), [batch])
-    with pytest.raises(hsb.InputError, match="Nothing to go by"):
+    with pytest.raises(hsb.InputError, match="can be used"):
         off_policy(policy, [dataclasses.replace(batch, propensity=np.full(2000, np.nan))])
 
 
@@ -216,7 +216,7 @@ def test_warnings_say_first_which_arm_is_shown_too_little():
     log = hsb.logs.open(table, arm="arm", propensity="p", reward="click")
     found = hsb.evaluate.compare_off_policy({"always film": "film", "always sale": "sale"}, log)
     first, second = found.warnings[:2]
-    start = f"always film: Too few rows show 'film' where this policy would play it: {film.sum()} of 3,000 rows. Evaluate on a longer log"
+    start = f"always film: Too few rows show 'film' when this policy would play it: {film.sum()} of 3,000 rows. Evaluate on a longer log"
     assert first.startswith(start), first
     assert "worth" in second and not any(warning.startswith("always sale: Too few") for warning in found.warnings)
 
@@ -225,13 +225,13 @@ def test_warnings_say_first_what_to_do():
     policy, batch = trained("clicks"), logged("clicks", 1, 2000)
     rare = dataclasses.replace(batch, reward=(np.arange(2000) < 2).astype(float))
     doubtful = off_policy(policy, [rare]).warnings
-    assert doubtful[0].startswith("Evaluate on a log with more rewards: these are worth "), doubtful
+    assert doubtful[0].startswith("Evaluate on a log with more rewards: the effective number of rewards is "), doubtful
     unseen = off_policy(policy, [batch.take(batch.arm != 1)]).warnings
     false = off_policy(policy, [dataclasses.replace(batch, propensity=np.minimum(1.0, 1.8 * batch.propensity))]).warnings
     assert unseen[0].startswith("Evaluate on a log that shows every arm: in "), unseen
     assert any(warning.startswith("Do not trust the values. Weights average ") for warning in false), false
     fewer = off_policy(policy, [batch.take(slice(110))]).warnings
-    assert any(warning.startswith("Evaluate on a longer log, for intervals may be too short.") for warning in fewer), fewer
+    assert any(warning.startswith("Evaluate on a longer log: intervals may be too short.") for warning in fewer), fewer
 
 
 def test_a_frame_of_estimates():
@@ -305,7 +305,7 @@ def test_what_is_refused():
         (lambda: off_policy(policy, [batch], model=hsb.BinaryTree(depth=30)), "smaller structure"),
         (lambda: off_policy(policy, [batch], context=lambda rows: rows[:5]), "each of the"),
         (lambda: off_policy(policy, [dataclasses.replace(batch, reward=batch.reward * 2)]), "outside"),
-        (lambda: off_policy(policy, []), "Nothing to go by"),
+        (lambda: off_policy(policy, []), "can be used"),
     ):
         with pytest.raises(hsb.InputError, match=what):
             bad()

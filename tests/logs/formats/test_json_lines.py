@@ -149,7 +149,7 @@ def test_times_can_be_said(tmp_path):
     assert found.named.context(1)["at"] == date(2026, 11, 20)
     (kept,) = hsb.logs.open(tmp_path / "log.csv", **named, categories="at").by_name()
     assert kept.named.context(1)["at"] == "2026-11-20"
-    with pytest.raises(hsb.InputError, match="cannot be among categories and times"):
+    with pytest.raises(hsb.InputError, match="is in both categories and times"):
         hsb.logs.open(table, **named, times="at", categories="at")
     with pytest.raises(hsb.InputError, match="times must be among context"):
         hsb.logs.open(table, **named, times="when")

@@ -131,10 +131,10 @@ def test_what_cannot_be_written(tmp_path):
     a, b = Batch.of(**good, arms=["a"]), Batch.of(**good, arms=["b"])
     wide = Batch.of(**(good | {"contexts": [[1.0, 2.0]]}), arms=["a"])
     for batches, what in (
-        ([a, b], "same arms"),
+        ([a, b], "same order"),
         ([], "nothing"),
         ([a, wide], "features"),
-        ([Batch.of(**good, arms=[(1,)])], "labels"),
+        ([Batch.of(**good, arms=[(1,)])], "Labels"),
     ):
         with pytest.raises(hsb.InputError, match=what):
             hsb.logs.write(tmp_path / "log.parquet", batches, "parquet")
@@ -186,7 +186,7 @@ def test_obp():
         (lambda: hsb.logs.from_obp(feedback | {"pscore": None}), "pi_b"),
         (lambda: hsb.logs.from_obp(feedback | {"context": np.zeros(n)}), "shape"),
         (lambda: hsb.logs.to_obp(hsb.logs.SyntheticToday(10_000)), "available"),
-        (lambda: hsb.logs.to_obp([]), "no rows"),
+        (lambda: hsb.logs.to_obp([]), "no row"),
     ):
         with pytest.raises(hsb.InputError, match=what):
             make()
@@ -204,7 +204,7 @@ def test_decisions_to_files(tmp_path):
         assert rows_of(hsb.logs.open(tmp_path / f"log.{format}")) == rows_of([made])
     with pytest.raises(hsb.InputError, match="not one of arms"):
         hsb.logs.from_decisions(decisions, rewards, arms=["a"])
-    with pytest.raises(hsb.InputError, match="reward for each"):
+    with pytest.raises(hsb.InputError, match="one number for each decision"):
         hsb.logs.from_decisions(decisions, [1.0], arms=policy.arms)
 
 

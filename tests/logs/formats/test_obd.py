@@ -32,7 +32,7 @@ def test_made_up_rows(tmp_path):
     [batch] = log
     assert batch.contexts[0].tolist() == [0.0, code("03a5")]
     assert batch.is_uniform
-    with pytest.raises(hsb.InputError, match="says itself"):
+    with pytest.raises(hsb.InputError, match="columns of the format obd are fixed"):
         hsb.logs.open(path, "obd", arm="position")
     path.write_text("a,b\n1,2\n")
     with pytest.raises(hsb.InputError, match="no column 'position'"):

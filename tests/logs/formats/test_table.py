@@ -107,7 +107,7 @@ BAD = {
     "shown": [("", "arm is missing"), ("d", "not one of the arms")],
     "click": [("", "reward"), ("nan", "reward"), ("-inf", "reward")],
     "at": [("soon", "timestamp")],
-    "event": [("e0", "before"), ("", "id is missing")],
+    "event": [("e0", "duplicate"), ("", "id is missing")],
     "offer": [
         ("", "empty"),
         ("a||b", "empty"),
@@ -168,7 +168,7 @@ def test_an_event_counts_once_but_a_bad_row_does_not_count():
     columns = table(4) | {"event": ["x", "x", "y", "x"], "shown": ["z", "a", "b", "a"]}
     log = hsb.logs.open(columns, **NUMERIC, arms=["a", "b"], id="event")
     assert [row[1] for row in facts(log)] == ["a", "b"]
-    assert [problem.reason.split(" is ")[0] for problem in log.problems.first] == ["the arm", "the event id was there before"]
+    assert [problem.reason.split(" is ")[0] for problem in log.problems.first] == ["the arm", "the event id"]
 
 
 def test_losses_arms_and_times():

@@ -91,7 +91,7 @@ WRONG = {
     "propensity is missing": EVENT | {"_label_probability": None},
     "is text": EVENT | {"_label_cost": "1"},
     "loss is missing": EVENT | {"_label_cost": None},
-    "before": EVENT | {"EventId": "e1"},
+    "duplicate": EVENT | {"EventId": "e1"},
     "timestamp": EVENT | {"Timestamp": "noon"},
     "no actions": EVENT | {"c": {"GUser": {}, "_multi": []}},
     "no name": EVENT | {"c": SHARED | {"_multi": [{}, {}]}},
@@ -105,7 +105,7 @@ WRONG = {
 @pytest.mark.parametrize("reason", WRONG)
 def test_an_event_that_cannot_be_used(tmp_path, reason):
     wrong = WRONG[reason]
-    if isinstance(wrong, dict) and reason != "before":
+    if isinstance(wrong, dict) and reason != "duplicate":
         wrong = wrong | {"EventId": "e2"}
     log, [found] = dsjson(tmp_path, [EVENT, wrong, EVENT | {"EventId": "e3"}])
     assert len(found) == 2
@@ -168,7 +168,7 @@ LINES = {
     "1:0.5:0.5| x": "no action",  # for VW the word that touches | is a tag
     "1:0.5:0.5 1 | x": "twice",
     "1:0.5:0.5 | x:a": "feature",
-    "1:0.5:0.5 | x x:2": "feature is given twice",
+    "1:0.5:0.5 | x x:2": "feature appears twice",
     "1:0.5:0.5 | x:1e999": "finite",
     "1:0.5:0.5 |n:w x": "namespace",
     "1:0.5:0 | x": "propensity",
@@ -195,7 +195,7 @@ def test_what_is_refused(tmp_path):
     (tmp_path / "log.vw").write_text("nothing\n")
     (tmp_path / "log.dsjson").write_text("nothing\n")
     for name in ("log.vw", "log.dsjson"):
-        with pytest.raises(hsb.FileError, match=r"Is its format vw|is it dsjson"):
+        with pytest.raises(hsb.FileError, match=r"so it is not (vw|dsjson)"):
             hsb.logs.open(tmp_path / name)
     (tmp_path / "log.vw").write_text("1:0.5:0.5 | x\n")
     for options in ({"arm": "x"}, {"categories": ["x"]}, {"loss_range": (1, 0)}):

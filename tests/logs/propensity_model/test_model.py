@@ -11,9 +11,9 @@ from support.propensity_cases import ARMS, NAMED, softmax_log
 import hsb
 import hsb.evaluate
 import hsb.logs
-from hsb.logs.propensity_model.fit import calibrated
+from hsb.logs.propensity_model.fit import calibration_bins
 from hsb.logs.propensity_model.model import FOLDS, MOST_ROWS, ColumnTerms, RowSample
-from hsb.logs.propensity_model.softmax import OF_CONSTANT, fitted, softmax
+from hsb.logs.propensity_model.softmax import OF_CONSTANT, fit_weights, softmax
 
 COLUMNS = ("contexts", "arm", "reward", "propensity", "timestamp", "pool")
 
@@ -111,7 +111,7 @@ def test_what_cannot_be_is_said():
     table, _ = softmax_log(20)
     what = "a column; 'uniform', .* a number in .* or 'estimate'"
     for given, words in [
-        (None, "with which probability the arms were shown. The propensity may be " + what),
+        (None, r"with which probability was each arm shown\? Give propensity=: " + what),
         ("none", f"no column 'none'.* The propensity may be {what}"),
         (0.0, r"must be in \(0, 1\]"),
         (1.5, r"must be in \(0, 1\]"),
@@ -253,12 +253,12 @@ def test_a_replay_that_cannot_be_says_so_in_numbers():
     found = hsb.replay(hsb.Uniform(arms=["a", "b"], seed=0), log)
     [said] = found.warnings
     assert said.startswith("Let a policy learn from one part of the log and evaluate it on the other")
-    assert found.matched < 10 and f"{found.rejected:,} of 3,000 events were passed over" in said
+    assert found.matched < 10 and f"{found.rejected:,} of 3,000 events were skipped" in said
     assert "0.001" in said and "hsb evaluate" in said
     fine = hsb.replay(hsb.Uniform(arms=["a", "b"], seed=0), opened(table, "uniform"))
     assert fine.matched > 1000 and fine.warnings == ()
     [few] = hsb.replay(hsb.Uniform(arms=["a", "b"], seed=0), opened(table, "uniform").head(50)).warnings
-    assert few.startswith("Let a policy learn from one part") and "too few" in few and "passed over" not in few
+    assert few.startswith("Let a policy learn from one part") and "too few" in few and "skipped" not in few
 
 
 def test_arms_are_known_before_the_log_is_read(tmp_path):
@@ -286,15 +286,15 @@ def test_the_regression_is_what_it_says(monkeypatch):
     y, available = rng.integers(0, 3, 40), rng.random((40, 3)) < 0.7
     available[np.arange(40), y] = True
     for penalty in (0.5, 8.0):
-        W = fitted(X, y, available, np.zeros((3, 3)), penalty)
+        W = fit_weights(X, y, available, np.zeros((3, 3)), penalty)
         assert np.abs(slope(X, y, available, W, penalty, OF_CONSTANT)).max() < 1e-4
         assert np.abs(slope(X, y, available, np.zeros((3, 3)), penalty, OF_CONSTANT)).max() > 1.0
         right = [probabilities(x, W, on) for x, on in zip(X, available, strict=True)]
         assert np.allclose(softmax(X @ W, available), right, rtol=1e-12)
     predicted = rng.random(1003)
     shown = (rng.random(1003) < predicted).astype(float)
-    assert calibrated(predicted, shown)[1] == pytest.approx(calibration(predicted.tolist(), shown.tolist()), rel=1e-9)
-    assert calibrated(predicted, 1.0 - shown)[1] > 0.3
+    assert calibration_bins(predicted, shown)[1] == pytest.approx(calibration(predicted.tolist(), shown.tolist()), rel=1e-9)
+    assert calibration_bins(predicted, 1.0 - shown)[1] > 0.3
 
 
 def test_features_of_the_model():
@@ -302,11 +302,11 @@ def test_features_of_the_model():
     assert kinds.values.tolist() == [3.0, 1e15] and not kinds.is_scaled
     wide = ColumnTerms.of(np.append(np.arange(100.0), np.nan), is_category=False)
     assert wide.is_squared and wide.is_missing and not len(wide.values)
-    made = np.column_stack(wide.places(np.array([49.5, np.nan, 1e300])))
+    made = np.column_stack(wide.design(np.array([49.5, np.nan, 1e300])))
     assert made.tolist() == [[0.0, -1.0, 0.0], [0.0, -1.0, 1.0], [4.0, 15.0, 0.0]]
     few = ColumnTerms.of(np.tile([1.0, 2.0, 3.0], 9), is_category=False)
     assert few.values.tolist() == [1.0, 2.0, 3.0] and few.is_scaled and not few.is_squared
-    assert ColumnTerms.of(np.zeros(9), is_category=False).places(np.ones(2)) == []
+    assert ColumnTerms.of(np.zeros(9), is_category=False).design(np.ones(2)) == []
 
 
 def test_a_sample_of_many_rows_has_all_parts_of_the_log(monkeypatch):

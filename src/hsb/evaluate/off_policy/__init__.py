@@ -1,1 +1,1 @@
-"""What a log that one policy wrote says of others."""
+"""Off-policy evaluation: the value of policies from a log that another policy wrote."""

@@ -1,4 +1,4 @@
-"""One reading of a log: what is summed up on the way, and what is made of it."""
+"""The sums over one reading of a log, and the result computed from them."""
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
@@ -21,12 +21,11 @@ from .estimators import COLUMN, WITH_CLIP, allowance, terms
 from .result import Estimate, Kind, OffPolicy
 from .reward_models import FOLDS, RewardModel, log_features
 
-UNSEEN = 0.001  # a share of decisions on arms that were never shown which is worth a word
+UNSEEN = 0.001  # share of decisions on arms that were never shown above which a warning is given
 
 
-class Taken(NamedTuple):
-    """What a batch of events says of one policy: the probability of every arm, which events can be used, and of those the weight, the reward
-    and every column of terms."""
+class BatchTerms(NamedTuple):
+    """The terms of a batch for one policy: the probability of every arm; the usable events; and their weights, rewards and columns."""
 
     table: Floats
     used: Flags
@@ -36,7 +35,7 @@ class Taken(NamedTuple):
 
 
 class Reading:
-    """What is summed up on the way through a log, or through a part of it that begins at row `start`."""
+    """The sums over a log, or over a part of it that begins at row `start`, for one policy."""
 
     def __init__(self, policy: Policy | FixedCandidate, fitted: RewardModel | None, clip: float | None, start: int = 0) -> None:
         self.policy: FixedCandidate = policy if isinstance(policy, FixedCandidate) else FixedPolicy(policy)
@@ -44,7 +43,7 @@ class Reading:
         self.low, self.high = self.policy.reward_range
         if not self.low < self.high:
             raise InputError(
-                "The range of the policy's rewards is not known: it finds it on the way, and has not learned two different ones. "
+                "The range of the policy's rewards is not known yet: it is inferred from two different rewards. "
                 "Use a policy made with reward_range=(low, high)."
             )
         self.clipped = 0
@@ -54,22 +53,25 @@ class Reading:
         self.weighing, self.bets = Weighing(), Bets()
         self.columns: list[str] = []
         self.arms: tuple[Hashable, ...] = ()
-        self.mass, self.counts = np.zeros(0), np.zeros(0)  # by arm: how much the policy plays it, how often it was shown
-        self.agreed = np.zeros(0)  # by arm: how much the policy plays it where it was shown
+        self.mass, self.counts = (
+            np.zeros(0),
+            np.zeros(0),
+        )  # by arm: the sum of its probabilities, the number of rows that show it
+        self.agreed = np.zeros(0)  # by arm: the sum of its probabilities in the rows that show it
 
     def __getstate__(self) -> dict[str, Any]:
-        """The sums alone: between processes neither the policy nor the model goes back."""
+        """Return the sums alone: a process does not send back the policy or the model."""
         return {name: value for name, value in vars(self).items() if name not in ("policy", "fitted")}
 
-    def add(self, batch: Batch, contexts: Any, predicted: Floats | None = None) -> Taken:
-        """Add a batch to the sums; `contexts` are the policy's, `predicted` what the model says, where that is known already."""
+    def add(self, batch: Batch, contexts: Any, predicted: Floats | None = None) -> BatchTerms:
+        """Add a batch to the sums and return its terms; `contexts` are the policy's, `predicted` the model's rewards if known already."""
         low, high = self.low, self.high
         if not (batch.reward.min() >= low and batch.reward.max() <= high):
             beyond = ~((batch.reward >= low) & (batch.reward <= high))
             if self.policy.outside == "error" or np.isnan(batch.reward).any():
-                given = f"A reward is {batch.reward[int(np.argmax(beyond))]}, outside [{low}, {high}], what the policy takes"
+                outside = f"A reward is {batch.reward[int(np.argmax(beyond))]}, outside [{low}, {high}], the range that the policy takes"
                 ends = f"{np.nanmin(batch.reward, initial=low):.15g}, {np.nanmax(batch.reward, initial=high):.15g}"
-                raise InputError(f"{given}. Use a policy made with reward_range=({ends}).")
+                raise InputError(f"{outside}. Use a policy made with reward_range=({ends}).")
             self.clipped += int(beyond.sum())
             batch = replace(batch, reward=np.clip(batch.reward, low, high))
         table, playable = self.policy.play(batch, contexts)
@@ -104,10 +106,10 @@ class Reading:
             self.columns = list(columns)
             self.tally = GroupSums(len(columns))
         self.tally.add(np.column_stack(list(columns.values())))
-        return Taken(table, used, w, reward, columns)
+        return BatchTerms(table, used, w, reward, columns)
 
     def merge(self, later: "Reading") -> None:
-        """Take in the sums of the events that follow."""
+        """Add the sums of the events that follow."""
         for name in ("seen", "unplayable", "unknown", "clipped", "logged"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
         self.estimated |= later.estimated
@@ -125,20 +127,20 @@ class Reading:
             self.tally.merge(later.tally)
 
     def result(self, chosen: Sequence[str], seed: int, confidence: float = 0.95, log: Any = None) -> OffPolicy:
-        """Values, intervals, and what speaks against them; `log`, which was read, says why nothing was."""
+        """Compute values, intervals and warnings. Raises `InputError` if no event can be used; `log` then supplies the reason."""
         if not self.columns or not self.tally.rows:
             if not self.seen:
-                raise InputError(f"Nothing to go by. {nothing_used(log)}")
-            why = f"{self.unplayable} offered no arm that the policy knows and {self.unknown} have no propensity"
-            fix = "Check the arms' names and the propensity column."
-            raise InputError(f"Nothing to go by: of {self.seen} events, {why}. {fix}")
+                raise InputError(f"No event can be used. {nothing_used(log)}")
+            why = f"in {self.unplayable} the policy knows no available arm, and {self.unknown} have no propensity"
+            fix = "Check the names of the arms and the propensity column."
+            raise InputError(f"None of the {self.seen} events can be used: {why}. {fix}")
         weights, totals = self.weighing.result(), self.tally.totals
         share = (totals[2] / totals[1] - self.low) / (self.high - self.low) if totals[1] > 0.0 else 0.0
-        paid = weights.effective * float(min(share, 1.0 - share))  # how many rewards (or their absence) the events are worth
+        paid = weights.effective * float(min(share, 1.0 - share))  # the effective number of rewards (or of missing rewards)
         faults, doubts = [*weights.faults()], [*weights.doubts(paid)]
-        made = _Intervals(self, weights, sound=not (faults or doubts), paid=paid, seed=seed, confidence=confidence)
+        intervals = _Intervals(self, weights, sound=not (faults or doubts), paid=paid, seed=seed, confidence=confidence)
         names = dict.fromkeys((*chosen, *["dr"] * ("direct" in chosen)))
-        estimates = {name: made.estimate(name) for name in names}
+        estimates = {name: intervals.estimate(name) for name in names}
         if "direct" in chosen:
             estimates["direct"] = estimates["direct"].reaching(estimates["dr"])
         return OffPolicy(
@@ -162,11 +164,11 @@ class Reading:
         )
 
     def _too_few(self, weights: Weights) -> Iterator[str]:
-        """Of which arm the log shows too little: the one that adds most to the variance of a weighted average."""
+        """Warn of the arm that the log shows too rarely: the one that adds most to the variance of a weighted average."""
         if weights.says_little:
             arm = int(np.argmax(self.mass**2 / np.maximum(self.agreed, 1e-300)))
             yield (
-                f"Too few rows show {quoted(self.arms[arm])} where this policy would play it: {self.agreed[arm]:,.0f} of "
+                f"Too few rows show {quoted(self.arms[arm])} when this policy would play it: {self.agreed[arm]:,.0f} of "
                 f"{self.mass[arm]:,.0f} rows. Evaluate on a longer log, or on one that shows every arm often enough."
             )
 
@@ -174,21 +176,21 @@ class Reading:
         if self.estimated:
             yield ESTIMATED
         if self.unknown:
-            yield f"{self.unknown} of {self.seen} events have no propensity and were left out; if that is not by chance, all is biased."
+            yield f"{self.unknown} of {self.seen} events have no propensity and were left out; the values are biased unless that is random."
         if self.clipped:
-            yield f"{self.clipped} of {self.seen} rewards lay outside [{self.low:g}, {self.high:g}] and count as its ends, as the policy clips."
+            yield f"{self.clipped} of {self.seen} rewards lay outside [{self.low:g}, {self.high:g}] and were clipped to it, as the policy does."
         if self.unplayable:
-            yield f"{self.unplayable} of {self.seen} events offered no arm that the policy knows and were left out."
+            yield f"In {self.unplayable} of {self.seen} events the policy knows no available arm; they were left out."
         unseen = np.flatnonzero((self.counts == 0) & (self.mass > 0.0))
         share = float(self.mass[unseen].sum() / max(self.mass.sum(), 1e-300))
         if share > UNSEEN:
             names = shown([self.arms[arm] for arm in unseen[np.argsort(-self.mass[unseen])]])
-            plays = f"in {100 * share:.3g}% of decisions the policy plays arms that this one never shows: {names}"
-            yield f"Evaluate on a log that shows every arm: {plays}. Nothing is known of them."
+            plays = f"in {100 * share:.3g}% of decisions the policy plays arms that this log never shows: {names}"
+            yield f"Evaluate on a log that shows every arm: {plays}. Their rewards are unknown."
 
 
 def folds(first: int, rows: int) -> Ints:
-    """The folds of so many rows from number `first` on.
+    """Return the folds of `rows` rows from row number `first` on.
 
     >>> folds(3, 4)
     array([3, 4, 0, 1])
@@ -197,7 +199,7 @@ def folds(first: int, rows: int) -> Ints:
 
 
 class _Intervals:
-    """The interval of each estimator, by what the log can carry; averages are resampled together."""
+    """The interval of each estimator, of the best kind that the log supports; averages are resampled together."""
 
     def __init__(
         self, reading: Reading, weights: Weights, *, sound: bool, paid: float, seed: int, confidence: float = 0.95
@@ -219,7 +221,7 @@ class _Intervals:
         self.safe = (self.low + (self.high - self.low) * first, self.low + (self.high - self.low) * last)
 
     def estimate(self, name: str) -> Estimate:
-        """Value and intervals. An interval always holds its value, as far as that is possible at all."""
+        """Return the value and intervals of an estimator. The interval contains the value, within the range of rewards."""
         column = self.columns.index(COLUMN[name])
         weight = self.totals[1 if name == "snips" else 0]
         value = float(self.totals[column] / weight) if weight > 0.0 else math.nan

@@ -1,8 +1,7 @@
 """Averages of a log's terms with bootstrap intervals, in bounded memory: from groups of rows.
 
 An estimate is a ratio sum(S) / sum(N) over rows: N is 1 for an average, the weight for a self-normalised one. Row i belongs to group
-i mod GROUPS, so that up to GROUPS rows every row is a group of its own, and beyond that the bootstrap draws groups, which are as independent
-as the rows are.
+i mod GROUPS: up to GROUPS rows each row is a group; for more rows the bootstrap draws groups, which are as independent as the rows.
 """
 
 from functools import lru_cache
@@ -16,24 +15,24 @@ DRAWS = 999  # so that the 25th and the 975th are the 2.5% and 97.5% points
 
 
 class GroupSums:
-    """Sums of columns of terms, group by group."""
+    """Sums of columns of terms, by group."""
 
     def __init__(self, columns: int) -> None:
         self.rows = 0
         self.groups = np.zeros((GROUPS, columns))
 
     def add(self, terms: Floats) -> None:
-        """Take in rows of terms, (n, columns)."""
+        """Add rows of terms, (n, columns)."""
         begin = 0
         while begin < len(terms):
-            at = self.rows % GROUPS
-            part = terms[begin : begin + GROUPS - at]
-            self.groups[at : at + len(part)] += part
+            group = self.rows % GROUPS
+            part = terms[begin : begin + GROUPS - group]
+            self.groups[group : group + len(part)] += part
             self.rows += len(part)
             begin += len(part)
 
     def merge(self, later: "GroupSums") -> None:
-        """Take in the sums of the rows that follow: counted from 0 there, they are turned round to where they belong here.
+        """Add the sums of the rows that follow; their groups, counted from 0, are rotated to their position here.
 
         >>> whole, first, rest = GroupSums(1), GroupSums(1), GroupSums(1)
         >>> terms = np.arange(5000.0)[:, None]
@@ -58,16 +57,16 @@ class GroupSums:
 
 @lru_cache(maxsize=1)
 def draws(groups: int, seed: int, stream: int = 0) -> Floats:
-    """(DRAWS, groups): how often each group is drawn in each resample. Other streams of a seed are independent of it."""
+    """Draw resamples: how often each group is in each, (DRAWS, groups). The streams of a seed are independent of each other."""
     rng = np.random.default_rng([seed, 0x6F70, *[stream] * (stream > 0)])
     chosen = rng.integers(0, groups, (DRAWS, groups)) + groups * np.arange(DRAWS)[:, None]
     return np.bincount(chosen.ravel(), minlength=DRAWS * groups).reshape(DRAWS, groups).astype(np.float64)
 
 
 def studentised(N: Floats, S: Floats, drawn: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
-    """The ends of bootstrap-t intervals of sum(S) / sum(N): one for each column of S. N: (groups, 1), S: (groups, columns).
+    """Return the ends of bootstrap-t intervals of sum(S) / sum(N), one for each column of S. N: (groups, 1), S: (groups, columns).
 
-    A resample whose spread is 0, or which has no weight, counts as arbitrarily far on both sides: where few rows matter the interval is
+    A resample whose spread is 0, or which has no weight, counts as arbitrarily far on both sides: if few rows matter, the interval is
     infinite rather than too short.
 
     >>> rng = np.random.default_rng(0)
@@ -79,7 +78,7 @@ def studentised(N: Floats, S: Floats, drawn: Floats, confidence: float = 0.95) -
 
 
 def resampled(N: Floats, S: Floats, drawn: Floats) -> tuple[Floats, Floats, Floats]:
-    """For each column of S: the ratio, its standard error, and its t in every resample, (DRAWS, columns); NaN where that cannot be had."""
+    """Return for each column of S: the ratio, its standard error, and its t in every resample, (DRAWS, columns); NaN if undefined."""
     with np.errstate(divide="ignore", invalid="ignore"):
         centre, spread = _centre(N.sum(axis=0), S.sum(axis=0), (N * N).sum(axis=0), (N * S).sum(axis=0), (S * S).sum(axis=0))
         again, spreads = _centre(drawn @ N, drawn @ S, drawn @ (N * N), drawn @ (N * S), drawn @ (S * S))
@@ -87,14 +86,14 @@ def resampled(N: Floats, S: Floats, drawn: Floats) -> tuple[Floats, Floats, Floa
 
 
 def t_values(again: Floats, spreads: Floats, centre: Floats, spread: Floats) -> Floats:
-    """How far resamples are from the centre, in their own standard errors; NaN where one has no spread."""
+    """Return the distance of resamples from the centre, each in its own standard errors; NaN for a resample without spread."""
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (again - centre) / spreads
         return np.where(~(spreads > 1e-9 * spread) | ~np.isfinite(t), np.nan, t)
 
 
 def ends(centre: Floats, spread: Floats, t: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """The ends of intervals, from what `resampled` gives: as many resamples beyond each, NaN among them on both sides."""
+    """Return the ends of intervals from the result of `resampled`: equally many resamples lie beyond each end; NaN counts on both sides."""
     first = max(round((DRAWS + 1) * (1.0 - confidence) / 2) - 1, 0)
     upper = np.sort(np.where(np.isnan(t), np.inf, t), axis=0)[DRAWS - 1 - first]
     lower = np.sort(np.where(np.isnan(t), -np.inf, t), axis=0)[first]
@@ -104,7 +103,7 @@ def ends(centre: Floats, spread: Floats, t: Floats, confidence: float) -> tuple[
 
 
 def too_fine(confidence: float) -> bool:
-    """Are there too few resamples for so high a confidence?
+    """Are there too few resamples for this confidence?
 
     >>> too_fine(0.95), too_fine(0.9995)
     (False, True)
@@ -113,6 +112,6 @@ def too_fine(confidence: float) -> bool:
 
 
 def _centre(n: Floats, s: Floats, nn: Floats, ns: Floats, ss: Floats) -> tuple[Floats, Floats]:
-    """The ratio and its standard error, from sums over groups."""
+    """Return the ratio and its standard error, from sums over groups."""
     ratio = s / n
     return ratio, np.sqrt(np.maximum(ss - 2 * ratio * ns + ratio * ratio * nn, 0.0)) / n

@@ -1,4 +1,4 @@
-"""What can be judged on a log: a policy as it is, one arm always, uniform play, or a policy that learns on the way."""
+"""Candidates for evaluation on a log: a fixed policy, a single arm, uniform play, or a policy that learns."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
@@ -22,9 +22,9 @@ Contexts = Callable[[Floats], Any] | None
 
 @dataclass(frozen=True)
 class Learning:
-    """A candidate of `hsb.evaluate.compare_off_policy` that learns as it goes: it is replayed, where others are evaluated as they are.
+    """A candidate of `hsb.evaluate.compare_off_policy` that learns during the log: it is replayed; other candidates are evaluated as they are.
 
-    A copy of `policy` is replayed (`hsb.replay`); the policy itself stays as it is.
+    A copy of `policy` is replayed (`hsb.replay`); the policy itself does not change.
 
     >>> import hsb
     >>> Learning(hsb.Exp3(arms=["a", "b"]))
@@ -42,7 +42,7 @@ class Learning:
 
 
 class FixedCandidate(ABC):
-    """Something fixed that plays the events of a log."""
+    """A candidate that does not learn from the log."""
 
     outside = "error"
 
@@ -51,20 +51,20 @@ class FixedCandidate(ABC):
 
     @property
     def view(self) -> Hashable:
-        """Players with equal ones and the same `context` see the same of a batch; None: it looks at nothing."""
+        """A key: candidates with equal views and the same `context` get the same contexts. None: it uses no context."""
         return None
 
     def sees(self, batch: Batch, context: Contexts) -> Any:
-        """Its contexts, one row an event."""
+        """Return the candidate's contexts for a batch, one row for each event."""
         return batch.contexts if context is None else context(batch.contexts)
 
     @abstractmethod
     def play(self, batch: Batch, contexts: Any) -> tuple[Floats, Flags]:
-        """(n, arms of the batch): the probability of every arm; and which events offer any that it knows. `contexts` are its own."""
+        """Return the probability of every arm, (n, arms of the batch), and the events with an available arm that it knows."""
 
 
 class FixedPolicy(FixedCandidate):
-    """A policy, as it is."""
+    """A policy that does not learn from the log."""
 
     def __init__(self, policy: Policy) -> None:
         super().__init__(policy.reward_range)
@@ -82,7 +82,7 @@ class FixedPolicy(FixedCandidate):
 
 
 class Always(FixedCandidate):
-    """One arm, wherever it is available; events that do not offer it are left out."""
+    """A single arm; events in which it is not available are left out."""
 
     def __init__(self, arm: Hashable, reward_range: Range) -> None:
         super().__init__(reward_range)
@@ -93,30 +93,30 @@ class Always(FixedCandidate):
         if self.arm not in batch.arms:
             return table, np.zeros(len(batch), dtype=np.bool_)
         place = batch.arms.index(self.arm)
-        offers = np.array([place in batch.pools[k] for k in range(len(batch.pools.sizes))], dtype=np.bool_)[batch.pool]
-        table[offers, place] = 1.0
-        return table, offers
+        available = np.array([place in batch.pools[k] for k in range(len(batch.pools.sizes))], dtype=np.bool_)[batch.pool]
+        table[available, place] = 1.0
+        return table, available
 
 
-class Evenly(FixedCandidate):
-    """Every arm that the event offers, with the same probability."""
+class UniformPlay(FixedCandidate):
+    """Every available arm, with equal probability."""
 
     def play(self, batch: Batch, contexts: Any) -> tuple[Floats, Flags]:
         shares = batch.pools.table(len(batch.arms)) / np.maximum(batch.pools.sizes, 1)[:, None]
         return shares[batch.pool], (batch.pools.sizes > 0)[batch.pool]
 
 
-def player(name: str, given: Any, reward_range: Range) -> FixedCandidate:
-    """What a fixed candidate stands for; those that are no policies take the `reward_range`.
+def player(name: str, candidate: Any, reward_range: Range) -> FixedCandidate:
+    """Return the fixed candidate that an argument stands for; `reward_range` is for candidates that are not policies.
 
     >>> type(player("u", None, (0.0, 1.0))).__name__, type(player("b", "b", (0.0, 1.0))).__name__
-    ('Evenly', 'Always')
+    ('UniformPlay', 'Always')
     """
-    if isinstance(given, Policy):
-        return FixedPolicy(given)
-    if given is None or given is Uniform:
-        return Evenly(reward_range)
-    if isinstance(given, type | dict | list | set) or callable(given) or not is_label(given):
+    if isinstance(candidate, Policy):
+        return FixedPolicy(candidate)
+    if candidate is None or candidate is Uniform:
+        return UniformPlay(reward_range)
+    if isinstance(candidate, type | dict | list | set) or callable(candidate) or not is_label(candidate):
         needed = "a policy, the name of an arm (always that one), None (uniform play) or Learning(policy)"
-        raise InputError(f"The candidate {quoted(name)} must be {needed}; given {quoted(given)}.")
-    return Always(given, reward_range)
+        raise InputError(f"The candidate {quoted(name)} must be {needed}; given {quoted(candidate)}.")
+    return Always(candidate, reward_range)

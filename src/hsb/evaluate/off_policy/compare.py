@@ -1,4 +1,4 @@
-"""Several candidates on one log: which earns most, by how much, and how sure that is."""
+"""Comparing several candidates on one log: their values and differences, with intervals."""
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from ..engines import check_engine
 from .candidates import Always, Contexts, FixedCandidate, FixedPolicy, Learning, player
 from .comparison import OffPolicyCandidate, OffPolicyComparison
 from .differences import Difference, apart, best_shares, paired
-from .estimate import Told
+from .estimate import RowProgress
 from .estimators import WITH_CLIP, WITH_MODEL
 from .parallel_passes import Parts, Whole
 from .passes import CandidateContexts, Fitting, LogPass
@@ -45,55 +45,55 @@ def compare_off_policy(
     confidence: float = 0.95,
     engine: str = "local",
     jobs: int = 1,
-    progress: Told | None = None,
+    progress: RowProgress | None = None,
 ) -> OffPolicyComparison:
-    """What each of several candidates would earn on the events of a log, and how much more than the baseline: an `OffPolicyComparison`.
+    """Estimate what each of several candidates would earn on the events of a log, and its difference to the baseline.
 
-    The fixed ones are judged together: the log is read once, and once before that where a model is fitted or `clip` is chosen. Each gets what
-    `off_policy` would give it alone.
+    Returns an `OffPolicyComparison`. Fixed candidates share one reading of the log, and one more before it if a model is fitted or `clip` is
+    chosen. Each gets the value that `off_policy` gives it alone.
 
-    - `candidates`, by name: a policy, as it is; an arm, always that one; None, uniform play of what is available; or `Learning(policy)`, which
-      is
-      replayed and learns on the way (`hsb.replay`), from a copy.
-    - `baseline`: the name of the candidate that others are compared with; None is the first.
-    - `estimator`: "dr", "switch", "snips", "ips" or "clipped". `log`, `clip` and `model`: as in `off_policy`. A model is fitted once, for all.
-    - `context`: a function that turns the log's features into a policy's contexts; where candidates see them differently, a dict of such
-      functions by candidate. None uses the features as they are.
-    - `reward_range`: (low, high) of rewards, for candidates that are no policies; None is that of the policies, or else (0, 1).
-    - `seed`: of the random numbers of the bootstrap and of replays.
-    - `confidence`: of every interval, between 0.5 and 0.99.
-    - `engine`, `jobs`: "local", "dask" or "ray", and how many processes. Files are read by several, their sums put together: Parquet files, or
-      several CSV files. Learning candidates are replayed here, one after the other.
+    - `candidates`, by name: a policy, which does not learn; an arm, to play always; None for uniform play of the available arms; or
+      `Learning(policy)`, a policy of which a copy is replayed and learns from the log (`hsb.replay`).
+    - `baseline`: the name of the candidate that the others are compared with; None is the first.
+    - `estimator`: "dr", "switch", "snips", "ips" or "clipped". `log`, `clip` and `model`: as in `off_policy`. One model serves all candidates.
+    - `context`: a function that turns the log's features into a policy's contexts, or a dict of such functions by candidate. None uses the
+      features.
+    - `reward_range`: (low, high) of rewards, for candidates that are not policies; None is the range of the policies, or else (0, 1).
+    - `seed`: seed of the bootstrap and of replays.
+    - `confidence`: confidence of every interval, between 0.5 and 0.99.
+    - `engine`, `jobs`: "local", "dask" or "ray", and the number of processes. Several processes read Parquet files, or several CSV files, in
+      parts. Learning candidates are replayed in this process, one after the other.
     - `progress`: as in `off_policy`.
 
-    Differences are paired: the two are compared event by event, on those that both can play, so what they have in common cancels, and their
-    interval is far shorter than those of the two side by side. A candidate that learns is not paired: its difference is from the two intervals.
+    Differences are paired: two candidates are compared event by event, on the events that both can play. What they have in common cancels, so
+    the interval of the difference is far shorter than the two intervals suggest. A candidate that learns is not paired: its difference is
+    computed from the two intervals.
 
     >>> import hsb, hsb.logs
     >>> clicked = [1, 0, 0, 0, 1, 0, 1, 0] * 250
     >>> table = {"x": [0.1, 0.9] * 1000, "arm": ["a", "a", "b", "b"] * 500, "p": [0.5] * 2000, "click": clicked}
     >>> log = hsb.logs.open(table, context="x", arm="arm", propensity="p", reward="click")
-    >>> found = compare_off_policy({"uniform": None, "always a": "a", "learns": Learning(hsb.Exp3(arms=["a", "b"], seed=0))}, log)
-    >>> found["always a"].difference
+    >>> result = compare_off_policy({"uniform": None, "always a": "a", "learns": Learning(hsb.Exp3(arms=["a", "b"], seed=0))}, log)
+    >>> result["always a"].difference
     +0.1250 (+0.1126 to +0.1375, bootstrap; better)
-    >>> found["learns"].how, found["learns"].difference.kind
+    >>> result["learns"].how, result["learns"].difference.kind
     ('replayed', 'apart')
     """
     plan = _Plan(candidates, log, baseline, context, reward_range)
-    options = _checked(log, estimator, clip, seed, confidence, engine, jobs)
+    options = _check_options(log, estimator, clip, seed, confidence, engine, jobs)
     models = plan.models(model, estimator)
     progress = function("progress", progress)
     read = plan.reads(log)
     source = Whole(read, progress) if engine == "local" and jobs == 1 else Parts(read, engine, jobs, progress)
-    found = None
+    log_pass = None
     if plan.players:
         with source:
-            found = _surveyed(plan, source, models, estimator, clip)
-    replays = plan.replayed(log, seed)
-    return _ComparisonResult(plan, found, replays, read, **options).result()
+            log_pass = _read_log(plan, source, models, estimator, clip)
+    replays = plan.replay(log, seed)
+    return _ComparisonResult(plan, log_pass, replays, read, **options).result()
 
 
-def _surveyed(
+def _read_log(
     plan: "_Plan", source: Whole | Parts, models: list[RewardModel | None], estimator: str, clip: float | None
 ) -> LogPass:
     fitting, needs_clip = Fitting(plan.views, models), estimator in WITH_CLIP
@@ -104,7 +104,7 @@ def _surveyed(
     return source.read({"players": plan.players, "uses": plan.uses, "views": plan.views, "models": models, **settings})
 
 
-def _checked(log: Any, estimator: Any, clip: Any, seed: Any, confidence: Any, engine: Any, jobs: Any) -> dict[str, Any]:
+def _check_options(log: Any, estimator: Any, clip: Any, seed: Any, confidence: Any, engine: Any, jobs: Any) -> dict[str, Any]:
     check_log("compare_off_policy", log)
     if hasattr(log, "__next__"):
         raise InputError("An iterator can be read only once. Give a log or a list of batches.")
@@ -121,10 +121,10 @@ def _checked(log: Any, estimator: Any, clip: Any, seed: Any, confidence: Any, en
 
 
 class _Plan:
-    """The candidates, taken apart: those that are fixed, with what makes their contexts, and those that learn."""
+    """The candidates of a comparison: the fixed ones with their contexts, and those that learn."""
 
     def __init__(self, candidates: Any, log: Any, baseline: Any, context: Any, reward_range: Any) -> None:
-        self.candidates = _named(candidates)
+        self.candidates = _check_candidates(candidates)
         if baseline is not None and not (isinstance(baseline, str) and baseline in self.candidates):
             raise InputError(
                 f"baseline must be the name of a candidate: {', '.join(map(quoted, self.candidates))}; given {quoted(baseline)}."
@@ -132,28 +132,28 @@ class _Plan:
         self.baseline: str = next(iter(self.candidates)) if baseline is None else baseline
         self.contexts = _contexts(context, self.candidates)
         between = self._range(reward_range)
-        fixed = {name: given for name, given in self.candidates.items() if not isinstance(given, Learning)}
+        fixed = {name: each for name, each in self.candidates.items() if not isinstance(each, Learning)}
         self.fixed = list(fixed)
-        self.players: list[FixedCandidate] = [player(name, given, between) for name, given in fixed.items()]
+        self.players: list[FixedCandidate] = [player(name, each, between) for name, each in fixed.items()]
         self.views: list[CandidateContexts] = []
         looking = sorted(
             range(len(fixed)), key=lambda i: self.players[i].view is None
-        )  # those that look at something come first
+        )  # candidates that use contexts come first
         used = {i: self._use(self.contexts[self.fixed[i]], self.players[i]) for i in looking}
         self.uses = [used[i] for i in range(len(fixed))]
         self.place = self.fixed.index(self.baseline) if self.baseline in fixed else None
         self._check_arms(log)
 
-    def _range(self, given: Any) -> tuple[float, float]:
-        if given is not None:
-            return loss_bounds(given, "reward_range")
+    def _range(self, reward_range: Any) -> tuple[float, float]:
+        if reward_range is not None:
+            return loss_bounds(reward_range, "reward_range")
         policies = [each for each in self.candidates.values() if isinstance(each, Policy)]
         policies += [each.policy for each in self.candidates.values() if isinstance(each, Learning)]
         known = [each.reward_range for each in policies if each.reward_range[0] < each.reward_range[1]]
         return known[0] if known else (0.0, 1.0)
 
     def _use(self, context: Contexts, each: FixedCandidate) -> int:
-        """Which of the views is this candidate's: one that looks at nothing takes any."""
+        """Return the index of the candidate's view; a candidate that uses no context takes any view."""
         for k, known in enumerate(self.views):
             if each.view is None or (known.context is context and known.player.view == each.view):
                 return k
@@ -161,7 +161,7 @@ class _Plan:
         return len(self.views) - 1
 
     def _check_arms(self, log: Any) -> None:
-        """An arm that a policy or the log is known not to have is a slip of the pen."""
+        """Reject an arm that the log is known not to have: probably a typo."""
         if not (isinstance(log, Log) and log.knows_arms):
             return
         for name, each in zip(self.fixed, self.players, strict=True):
@@ -169,19 +169,19 @@ class _Plan:
                 self.refuse(name, each, log.arms)
 
     def refuse(self, name: str, played: Always, arms: Sequence[Hashable]) -> NoReturn:
-        """Say that there is no such arm."""
-        given = f"The candidate {quoted(name)} is the arm {quoted(played.arm)}, which the log never offers"
-        raise InputError(f"{given}. Its arms are {shown(arms)}.")
+        """Raise `InputError` for a candidate whose arm the log does not have."""
+        unknown = f"The candidate {quoted(name)} is the arm {quoted(played.arm)}, which is never available in the log"
+        raise InputError(f"{unknown}. Its arms are {shown(arms)}.")
 
     def reads(self, log: Any) -> Any:
-        """The log as the fixed candidates need it: by name, unless one of them takes numbers."""
+        """Return the log in the form that the fixed candidates need: by name, unless one of them takes numbers."""
         looking = [
             (name, each.policy) for name, each in zip(self.fixed, self.players, strict=True) if isinstance(each, FixedPolicy)
         ]
         return read_by(log, [columns_of(policy, self.contexts[name]) for name, policy in looking] or [{}])
 
     def models(self, model: Any, estimator: str) -> list[RewardModel | None]:
-        """One for each of the views; all the same, unless it looks at the policies' contexts."""
+        """Return a reward model for each view; one for all, unless the model uses the policies' contexts."""
         if estimator not in WITH_MODEL:
             return [None] * len(self.views)
         first = reward_model(model)
@@ -189,22 +189,24 @@ class _Plan:
             return [first] * len(self.views)
         return [first, *(reward_model(model) for _ in self.views[1:])]
 
-    def replayed(self, log: Any, seed: int) -> dict[str, Replay]:
-        """What came of those that learn."""
-        found: dict[str, Replay] = {}
+    def replay(self, log: Any, seed: int) -> dict[str, Replay]:
+        """Replay copies of the candidates that learn."""
+        replays: dict[str, Replay] = {}
         learning = {name: each.policy for name, each in self.candidates.items() if isinstance(each, Learning)}
         for name, policy in learning.items():
-            found |= replay_all({name: policy.copy()}, log, context=self.contexts[name], seed=seed)
-        return found
+            replays |= replay_all({name: policy.copy()}, log, context=self.contexts[name], seed=seed)
+        return replays
 
 
-def _named(candidates: Any) -> dict[str, Any]:
+def _check_candidates(candidates: Any) -> dict[str, Any]:
     if not isinstance(candidates, Mapping) or not candidates or not all(isinstance(name, str) and name for name in candidates):
         raise InputError(
             f"candidates must be given by name, e.g. {{'now': policy, 'uniform': None}}; given {quoted(candidates)}."
         )
     if len(candidates) > MOST:
-        raise InputError(f"There are {len(candidates)} candidates; at most {MOST} can be compared at a time.")
+        raise InputError(
+            f"At most {MOST} candidates can be compared at a time; given {len(candidates)}. Compare them in groups."
+        )
     return dict(candidates)
 
 
@@ -213,13 +215,13 @@ def _contexts(context: Any, candidates: Mapping[str, Any]) -> dict[str, Contexts
         return dict.fromkeys(candidates, function("context", context))
     if unknown := [name for name in context if name not in candidates]:
         raise InputError(
-            f"context has names that are no candidates: {quoted(unknown)}. The candidates are {', '.join(map(quoted, candidates))}."
+            f"context has names that are not candidates: {quoted(unknown)}. The candidates are {', '.join(map(quoted, candidates))}."
         )
     return {name: function(f"context[{name!r}]", context.get(name)) for name in candidates}
 
 
 class _ComparisonResult:
-    """From sums and replays to the result."""
+    """Computes the comparison from sums and replays."""
 
     def __init__(
         self,
@@ -257,14 +259,14 @@ class _ComparisonResult:
                 numbers = (replay.average_reward, low, high, replay.method)
                 rows[name] = OffPolicyCandidate(name, "replayed", *numbers, differences.get(name), None, replay)
             else:
-                found = self.judged[name]
-                value = found[self.estimator]
+                judged = self.judged[name]
+                value = judged[self.estimator]
                 numbers = (value.value, value.low, value.high, value.kind)
-                rows[name] = OffPolicyCandidate(name, "evaluated", *numbers, differences.get(name), best.get(name), found)
+                rows[name] = OffPolicyCandidate(name, "evaluated", *numbers, differences.get(name), best.get(name), judged)
         return OffPolicyComparison(rows, self.plan.baseline, self.estimator, self.confidence, self._logged(), self._warnings())
 
     def _logged(self) -> float:
-        """What the log's own policy earned an event."""
+        """Return the average reward of the log's own policy."""
         if self.log_pass is not None:
             reading = self.log_pass.readings[0]
             return reading.logged / max(reading.seen, 1)
@@ -278,15 +280,15 @@ class _ComparisonResult:
             pairs = {plan.fixed[i]: pair for i, pair in self.log_pass.pairs.items() if pair.same_range and pair.rows}
         comparisons = max(1, sum(1 for name in others if name not in pairs or not pairs[name].same))
         common: dict[str, Any] = {"seed": self.seed, "confidence": self.confidence, "comparisons": comparisons}
-        found: dict[str, Difference] = {}
+        differences: dict[str, Difference] = {}
         if pairs and self.log_pass is not None:
             estimates = {name: each[self.estimator] for name, each in self.judged.items()}
             base = estimates[plan.baseline]
             sound = {name: base.kind == estimates[name].kind == "bootstrap" for name in pairs}
             values = {name: (estimates[name].value, base.value) for name in pairs}
             usable = self.log_pass.seen - min(reading.unknown for reading in self.log_pass.readings)
-            found = paired(pairs, sound, values, rows=usable, **common)
-        return found | {name: self._apart(name, comparisons) for name in others if name not in found}
+            differences = paired(pairs, sound, values, rows=usable, **common)
+        return differences | {name: self._apart(name, comparisons) for name in others if name not in differences}
 
     def _apart(self, name: str, comparisons: int) -> Difference:
         error = (1.0 - self.confidence) / 2
@@ -315,12 +317,12 @@ class _ComparisonResult:
         return dict(zip(self.judged, shares, strict=True))
 
     def _warnings(self) -> tuple[str, ...]:
-        said = [f"{name}: {warning}" for name, each in self.judged.items() for warning in each.warnings]
+        warnings = [f"{name}: {warning}" for name, each in self.judged.items() for warning in each.warnings]
         if self.log_pass is not None and len(self.judged) > 1:
             most, together = max(each.rows for each in self.judged.values()), self.log_pass.together.rows
             if together < most:
-                said.append(
-                    f"Not every candidate can play every event: each is judged on its own, differences are over the events that both "
-                    f"can play, shares of resamples over the {together} that all can."
+                warnings.append(
+                    "Not every candidate can play every event: each is evaluated on the events that it can play, differences on the events "
+                    f"that both can play, shares of resamples on the {together} events that all can play."
                 )
-        return tuple(said)
+        return tuple(warnings)

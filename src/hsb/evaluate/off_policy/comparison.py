@@ -1,4 +1,4 @@
-"""What a comparison of candidates on a log gives: by name, as a table, a frame, a picture, a page."""
+"""The result of a comparison of candidates on a log: by name, as a table, a data frame, a figure, a page."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -24,9 +24,9 @@ KINDS = {
     "apart": " [not paired]",
 }
 EXPLAINED = {
-    "[safe]": "the log cannot carry a bootstrap: an interval that holds for any log whose propensities are right",
+    "[safe]": "the log does not support a bootstrap: an interval that holds for any log with correct propensities",
     "[bounds]": "bounds from clipped weights",
-    "[not paired]": "from the intervals of the two, each at half the error",
+    "[not paired]": "from the intervals of the two candidates, each at half the error",
 }
 HEAD = ("candidate", "reward", "interval", "against", "p", "verdict", "best")
 
@@ -38,8 +38,8 @@ class OffPolicyCandidate:
     >>> import hsb, hsb.logs
     >>> table = {"x": [0.1, 0.9] * 500, "arm": ["a", "a", "b", "b"] * 250, "p": [0.5] * 1000, "click": [1, 0, 0, 0] * 250}
     >>> log = hsb.logs.open(table, context="x", arm="arm", propensity="p", reward="click")
-    >>> found = hsb.evaluate.compare_off_policy({"uniform": None, "always a": "a"}, log, estimator="snips")
-    >>> found["always a"].value, found["always a"].difference.verdict, found["uniform"].difference
+    >>> result = hsb.evaluate.compare_off_policy({"uniform": None, "always a": "a"}, log, estimator="snips")
+    >>> result["always a"].value, result["always a"].difference.verdict, result["uniform"].difference
     (0.5, 'better', None)
     """
 
@@ -48,21 +48,21 @@ class OffPolicyCandidate:
     how: Literal["evaluated", "replayed"]
     """Fixed candidates are evaluated as they are; those that learn are replayed."""
     value: float
-    """Average reward an event; of a replayed one, of the events in which its arm was the one shown."""
+    """Average reward; for a replayed candidate, over the events in which it chose the arm shown."""
     low: float
     """The lower end of the interval of `value`."""
     high: float
     """The upper end."""
     kind: str
-    """What (low, high) is: as `Estimate.kind`, or of a replay how the interval was computed, as `Replay.method`."""
+    """The kind of the interval (low, high): `Estimate.kind`, or `Replay.method` for a replayed candidate."""
     difference: Difference | None
-    """How much more it earns than the baseline; None for the baseline itself."""
+    """The difference of its value to the baseline's; None for the baseline itself."""
     best: float | None
-    """In what share of resamples of the log's events its value is the highest. None for all candidates unless every one of them is
-    evaluated with an interval of kind "bootstrap". It says how clearly the log tells them apart, if propensities are right. It is no
-    probability that a candidate is best in truth, nor anything about other times."""
+    """The share of resamples of the log's events in which its value is the highest. None for all candidates unless each of them has an
+    interval of kind "bootstrap". It measures how clearly the log separates the candidates, if propensities are right. It is not the
+    probability that a candidate is truly the best, and does not predict other periods."""
     result: OffPolicy | Replay
-    """All that was found: what `off_policy` or `replay` gives."""
+    """The full result of `off_policy` or `replay`."""
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -70,18 +70,18 @@ class OffPolicyCandidate:
         return self.low, self.high
 
     def to_dict(self) -> dict[str, Any]:
-        """A dict of plain data, for JSON; a number that is not finite is None."""
+        """Return plain data, for JSON; a number that is not finite is None."""
         numbers = {"value": plain(self.value), "interval": [plain(self.low), plain(self.high)], "kind": self.kind}
-        found: dict[str, Any] = {"how": self.how, **numbers, "difference": None, "best_in_resamples": self.best}
+        data: dict[str, Any] = {"how": self.how, **numbers, "difference": None, "best_in_resamples": self.best}
         if (gap := self.difference) is not None:
             interval, joint = ([plain(end) for end in ends] for ends in (gap.interval, gap.joint))
             about = {"kind": gap.kind, "p": gap.p, "rows": gap.rows, "verdict": gap.verdict}
-            found["difference"] = {"value": plain(gap.value), "interval": interval, "joint": joint, **about}
-        return found
+            data["difference"] = {"value": plain(gap.value), "interval": interval, "joint": joint, **about}
+        return data
 
     def row(self) -> dict[str, Any]:
-        """A flat dict, as `to_frame` and `csv` have one row."""
-        found = {
+        """Return the row of `to_frame` and `csv`, a flat dict."""
+        row = {
             "candidate": self.name,
             "how": self.how,
             "value": self.value,
@@ -91,14 +91,14 @@ class OffPolicyCandidate:
         }
         gap = self.difference
         names = ("value", "low", "high", "kind", "p", "rows", "verdict")
-        found |= {"difference" + f"_{name}" * (name != "value"): None if gap is None else getattr(gap, name) for name in names}
+        row |= {"difference" + f"_{name}" * (name != "value"): None if gap is None else getattr(gap, name) for name in names}
         low, high = (None, None) if gap is None else gap.joint
-        return found | {"joint_low": low, "joint_high": high, "best_in_resamples": self.best}
+        return row | {"joint_low": low, "joint_high": high, "best_in_resamples": self.best}
 
 
 @dataclass(frozen=True, eq=False)
 class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
-    """What `hsb.evaluate.compare_off_policy` returns: candidates by name, as `result["new"].difference`. `print(result)` shows the table.
+    """The result of `hsb.evaluate.compare_off_policy`: candidates by name, e.g. `result["new"].difference`. `print(result)` shows the table.
 
     >>> import hsb, hsb.logs
     >>> clicked = [1, 0, 0, 0, 1, 0, 1, 0] * 250
@@ -109,7 +109,7 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
     always a   0.5000  0.4785 to 0.5225  +0.1250 (+0.1126 to +0.1375)  0.001  better   100%
     uniform    0.3750  0.3551 to 0.3941  baseline                                      0%
     By the doubly robust estimator; the log's own policy earned 0.3750.
-    Best in resamples: the share of resamples of these events in which the value is the highest, no probability of being the best.
+    Best in resamples: the share of resamples of these events in which the value is the highest, not the probability of being the best.
     """
 
     candidates: Mapping[str, OffPolicyCandidate]
@@ -119,11 +119,11 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
     estimator: str
     """The estimator of the values: "dr", "switch", "snips", "ips" or "clipped"."""
     confidence: float
-    """Of every interval."""
+    """The confidence of every interval."""
     logged: float
-    """What the log's own policy earned an event."""
+    """The average reward of the log's own policy."""
     warnings: tuple[str, ...]
-    """Where the log cannot answer, and what to do."""
+    """Questions that the log cannot answer, and what to do."""
 
     def __getitem__(self, name: str) -> OffPolicyCandidate:
         return self.candidates[name]
@@ -142,7 +142,7 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
         )
 
     def table(self) -> str:
-        """The candidates as aligned lines of text, the highest value first, and what the marks mean: what `print` shows."""
+        """Return the text that `print` shows: candidates as aligned lines, the highest value first, and the meaning of marks."""
         rows = [self.head(), *(self.cells(each) for each in self.sorted)]
         shown = [k for k in range(len(HEAD)) if any(row[k] for row in rows[1:])]
         widths = {k: max(len(row[k]) for row in rows) for k in shown}
@@ -150,12 +150,12 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
         return "\n".join([*lines, *self.notes()])
 
     def head(self) -> tuple[str, ...]:
-        """The titles of the table's columns."""
+        """Return the titles of the table's columns."""
         percent = f"{100 * self.confidence:g}%"
         return ("candidate", "reward", f"{percent} interval", f"against {self.baseline}", "p", "verdict", "best in resamples")
 
     def cells(self, each: OffPolicyCandidate) -> tuple[str, ...]:
-        """The texts of the table's line for the candidate `each`, one for each column of `head`."""
+        """Return the texts of the table's line for the candidate `each`, one for each column of `head`."""
         gap, how = each.difference, "" if each.how == "evaluated" else " (learns)"
         interval = f"{number(each.low)} to {number(each.high)}{KINDS[each.kind]}"
         against = "baseline" if each.name == self.baseline else ""
@@ -166,25 +166,23 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
         return (each.name + how, number(each.value), interval, against, p, "" if gap is None else gap.verdict, best)
 
     def notes(self) -> list[str]:
-        """A list of sentences that a reader of the table must know, the warnings last."""
-        said = [f"By the {NAMES[self.estimator]} estimator; the log's own policy earned {number(self.logged)}."]
+        """Return sentences to read with the table, the warnings last."""
+        notes = [f"By the {NAMES[self.estimator]} estimator; the log's own policy earned {number(self.logged)}."]
         if sum(each.difference is not None for each in self.values()) > 1:
-            said.append("Intervals of differences and p values are corrected for the number of candidates.")
+            notes.append("Intervals of differences and p values are corrected for the number of candidates.")
         if any(each.best is not None for each in self.values()):
-            said.append(
+            notes.append(
                 "Best in resamples: the share of resamples of these events in which the value is the highest, "
-                "no probability of being the best."
+                "not the probability of being the best."
             )
         cells = " ".join(" ".join(self.cells(each)) for each in self.values())
-        said += [f"{mark}: {meaning}." for mark, meaning in EXPLAINED.items() if mark in cells]
+        notes += [f"{mark}: {meaning}." for mark, meaning in EXPLAINED.items() if mark in cells]
         if any(each.how == "replayed" for each in self.values()):
-            said.append(
-                "(learns): replayed; it learns from the events where it chose what was shown. Others are judged as they are."
-            )
-        return [*said, *(f"Warning: {warning}" for warning in self.warnings)]
+            notes.append("(learns): replayed; it learns from the events in which it chose the arm shown. Others do not learn.")
+        return [*notes, *(f"Warning: {warning}" for warning in self.warnings)]
 
     def to_dict(self) -> dict[str, Any]:
-        """A dict of plain data, for JSON."""
+        """Return plain data, for JSON."""
         about = {
             "baseline": self.baseline,
             "estimator": self.estimator,
@@ -194,11 +192,11 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
         return {**about, "candidates": {name: each.to_dict() for name, each in self.items()}, "warnings": list(self.warnings)}
 
     def to_frame(self) -> Any:
-        """A pandas data frame, a row for each candidate. `InputError` where pandas is not installed."""
+        """Return a pandas data frame, a row for each candidate. Raises `InputError` if pandas is not installed."""
         return data_frame([each.row() for each in self.values()]).set_index("candidate")
 
     def csv(self) -> str:
-        """The rows of `to_frame` as text of comma-separated values; it does not need pandas."""
+        """Return the rows of `to_frame` as comma-separated values, text; does not need pandas."""
         rows = [each.row() for each in self.values()]
         lines = [",".join(rows[0]), *(",".join(_cell(value) for value in row.values()) for row in rows)]
         return "\n".join(lines) + "\n"
@@ -208,7 +206,7 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
         _write(path, self.csv().encode())
 
     def html(self) -> str:
-        """A web page as text, which needs no other file: the picture, the table, the warnings."""
+        """Return a web page as text, without external files: the figure, the table, the warnings."""
         from .report import page
 
         return page(self)
@@ -227,7 +225,7 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
         return plot_candidates(self, axes)
 
     def png(self) -> bytes:
-        """The picture as the bytes of a PNG file; nothing is shown on a screen."""
+        """Return the figure as the bytes of a PNG file. Needs no screen."""
         from ...plotting.comparisons import candidates_picture
 
         return candidates_picture(self, "png")
@@ -249,7 +247,7 @@ class OffPolicyComparison(Mapping[str, OffPolicyCandidate]):
 
 
 def number(value: float) -> str:
-    """A reward for a reader.
+    """Format a reward.
 
     >>> number(0.12345), number(12345.6), number(float("nan"))
     ('0.1235', '1.235e+04', 'unknown')
@@ -260,7 +258,7 @@ def number(value: float) -> str:
 
 
 def signed(value: float) -> str:
-    """A difference for a reader.
+    """Format a difference.
 
     >>> signed(0.01), signed(0.0), signed(-1e-9)
     ('+0.0100', '0', '-0.0000')
@@ -271,7 +269,7 @@ def signed(value: float) -> str:
 
 
 def plain(value: float) -> float | None:
-    """A number that JSON has, or None."""
+    """Return a finite number, or None, for JSON."""
     return value if math.isfinite(value) else None
 
 
@@ -284,7 +282,7 @@ def _cell(value: Any) -> str:
 def _write(path: Any, content: bytes) -> None:
     from ...files.atomic import write_atomically
 
-    where = path_of("path", path)
-    if not where.parent.is_dir():
-        raise InputError(f"There is no folder {where.parent} to write {quoted(where.name)} to. Make it first.")
-    write_atomically(where, content)
+    target = path_of("path", path)
+    if not target.parent.is_dir():
+        raise InputError(f"There is no folder {target.parent} to write {quoted(target.name)} to. Make it first.")
+    write_atomically(target, content)

@@ -1,4 +1,4 @@
-"""Differences to a baseline: of pairs, event by event; of others, from their intervals; corrected for their number."""
+"""Differences to a baseline: paired, event by event, or else from two intervals; corrected for multiple comparisons."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,29 +17,29 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class Difference:
-    """How much more a candidate earns an event than the baseline, and where that lies with the confidence that was asked for.
+    """The difference of a candidate's average reward to the baseline's, with its intervals.
 
     >>> Difference(0.02, 0.01, 0.03, "bootstrap", (0.005, 0.035), 0.004, 5000).verdict
     'better'
     """
 
     value: float
-    """The candidate's average reward less the baseline's."""
+    """The candidate's average reward minus the baseline's."""
     low: float
     """The lower end of the interval of this difference alone."""
     high: float
     """The upper end."""
     kind: DifferenceKind
-    """What (low, high) is. "bootstrap": studentised, of the difference event by event. "safe": of the same differences, for any log whose
-    propensities are right (`paired.py`); where the log cannot carry a bootstrap. "equal": the two play alike in every event. "apart":
-    not paired, from the intervals of the two, each at half the error: where one of them learns, or their ranges of rewards differ."""
+    """The kind of (low, high). "bootstrap": studentised, of the difference event by event. "safe": of the same differences, valid for any log
+    with correct propensities (`paired.py`), if the log does not support a bootstrap. "equal": the two play alike in every event. "apart": not
+    paired, from the two intervals, each at half the error, if one of the two learns or their ranges of rewards differ."""
     joint: Ends
-    """The interval (low, high) corrected for the number of candidates: all of these hold together with the confidence that was asked for. Of
-    bootstraps by the largest |t| of a resample, of others by Bonferroni."""
+    """The interval (low, high) corrected for the number of candidates: all of these hold together with the given confidence. Bootstraps are
+    corrected by the largest |t| of a resample, others by Bonferroni."""
     p: float | None
-    """How probable a difference as clear as this is where there is none, corrected in the same way; None where there are only intervals."""
+    """The p value of "there is no difference", corrected in the same way; None if there are only intervals."""
     rows: int
-    """How many events it is over: those that both could play. Of replayed candidates, all that were read."""
+    """The number of events that both could play. For replayed candidates, all events read."""
 
     @property
     def interval(self) -> Ends:
@@ -68,10 +68,10 @@ class PairResamples(NamedTuple):
     up: float
 
 
-def sampled(pair: Pair, values: tuple[float, float], seed: int, stream: int) -> PairResamples:
-    """The difference, its standard error, its t in every resample, and how far its ends move for weight that is missing.
+def resample_pair(pair: Pair, values: tuple[float, float], seed: int, stream: int) -> PairResamples:
+    """Return the difference, its standard error, its t in every resample, and the allowances for missing weight.
 
-    `values` are the candidate's and the baseline's own. Pairs of the same rows take the same stream.
+    `values` are those of the candidate and of the baseline. Pairs of the same rows take the same stream.
     """
     groups = pair.tally.used
     drawn = draws(len(groups), seed, stream)
@@ -84,7 +84,7 @@ def sampled(pair: Pair, values: tuple[float, float], seed: int, stream: int) -> 
 
 
 def _ratios(groups: Floats, drawn: Floats) -> tuple[Floats, Floats, Floats]:
-    """Of sum(S) / sum(N) - sum(R) / sum(M), the columns N, S, M, R: linear in small changes, as `bootstrap` has it for one quotient."""
+    """Resample sum(S) / sum(N) - sum(R) / sum(M), with columns N, S, M, R, linearised as `bootstrap` does for one ratio."""
     i, j = np.triu_indices(4)
     products = groups[:, i] * groups[:, j] * np.where(i == j, 1.0, 2.0)
 
@@ -101,7 +101,7 @@ def _ratios(groups: Floats, drawn: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _allowance(pair: Pair, values: tuple[float, float]) -> tuple[float, float]:
-    """Where the weights of the two average apart, events that one plays more are missing or too many: the ends make room for them."""
+    """Return how far the ends move if the average weights differ: events that one candidate plays more are then missing or too many."""
     mine, other, unseen = *values, abs(pair.unseen)
     low, high = pair.low, pair.high
     if pair.estimator in ("ips", "clipped"):
@@ -113,7 +113,7 @@ def _allowance(pair: Pair, values: tuple[float, float]) -> tuple[float, float]:
 
 
 def simultaneous(samples: Sequence[PairResamples], confidence: float) -> float:
-    """The number of standard errors within which all stay together, by the largest |t| of each resample.
+    """Return the number of standard errors within which all differences lie jointly, by the largest |t| of each resample.
 
     >>> rng = np.random.default_rng(0)
     >>> t = rng.normal(size=(DRAWS, 3))
@@ -140,42 +140,44 @@ def paired(
     comparisons: int,
     rows: int,
 ) -> dict[str, Difference]:
-    """The differences of pairs, corrected for so many comparisons in all. `rows` is how many events can be used at all.
+    """Compute the differences of pairs, corrected for the number of all `comparisons`. `rows` is the number of usable events.
 
-    `sound` says of which pairs both candidates can be bootstrapped.
+    `sound[name]`: can both candidates of the pair be bootstrapped?
     """
-    found: dict[str, Difference] = {}
+    differences: dict[str, Difference] = {}
     samples: dict[str, PairResamples] = {}
     for stream, (name, pair) in enumerate(pairs.items(), start=1):
         if pair.same:
-            found[name] = Difference(0.0, 0.0, 0.0, "equal", (0.0, 0.0), 1.0, pair.rows)
+            differences[name] = Difference(0.0, 0.0, 0.0, "equal", (0.0, 0.0), 1.0, pair.rows)
             continue
-        sample = sampled(pair, values[name], seed, 0 if pair.rows == rows else stream)
+        sample = resample_pair(pair, values[name], seed, 0 if pair.rows == rows else stream)
         wide = ends(np.array([sample.value]), np.array([sample.spread]), sample.t[:, None], confidence)
         low, high = float(wide[0][0]) - sample.down, float(wide[1][0]) + sample.up
         if sound[name] and pair.sound and sample.spread > 0.0 and low <= high and math.isfinite(low + high):
             samples[name] = sample
-            found[name] = _held(pair, Difference(sample.value, low, high, "bootstrap", (low, high), None, pair.rows))
+            differences[name] = _clip_intervals(
+                pair, Difference(sample.value, low, high, "bootstrap", (low, high), None, pair.rows)
+            )
         else:
-            found[name] = safe_difference(pair, sample.value, confidence, comparisons)
-    return found | _corrected(found, pairs, samples, confidence, comparisons)
+            differences[name] = safe_difference(pair, sample.value, confidence, comparisons)
+    return differences | _correct(differences, pairs, samples, confidence, comparisons)
 
 
 def safe_difference(pair: Pair, value: float, confidence: float, comparisons: int) -> Difference:
-    """By the bets alone."""
+    """Compute a difference with safe intervals, from the bets alone."""
     joint, alone = pair.safe(1.0 - (1.0 - confidence) / comparisons), pair.safe(confidence)
     p = min(1.0, comparisons * pair.p_safe())
-    return _held(pair, Difference(value, *alone, "safe", joint, p, pair.rows))
+    return _clip_intervals(pair, Difference(value, *alone, "safe", joint, p, pair.rows))
 
 
-def _corrected(
-    found: Mapping[str, Difference],
+def _correct(
+    alone: Mapping[str, Difference],
     pairs: Mapping[str, Pair],
     samples: Mapping[str, PairResamples],
     confidence: float,
     comparisons: int,
 ) -> dict[str, Difference]:
-    """Bootstraps share the error of as many comparisons as they are; within that, by the largest |t|."""
+    """Correct bootstrap intervals jointly: together they get their share of the error, and within it use the largest |t|."""
     if not samples:
         return {}
     share = len(samples) / comparisons
@@ -185,13 +187,13 @@ def _corrected(
     for name, (value, spread, _, down, up) in samples.items():
         beyond = (1 + int((largest >= max(abs(value) - max(down, up), 0.0) / spread).sum())) / (1 + DRAWS)
         joint = (value - limit * spread - down, value + limit * spread + up)
-        joint = (min(joint[0], found[name].low), max(joint[1], found[name].high))
-        corrected[name] = _held(pairs[name], replace(found[name], joint=joint, p=min(1.0, beyond / share)))
+        joint = (min(joint[0], alone[name].low), max(joint[1], alone[name].high))
+        corrected[name] = _clip_intervals(pairs[name], replace(alone[name], joint=joint, p=min(1.0, beyond / share)))
     return corrected
 
 
-def _held(pair: Pair, difference: Difference) -> Difference:
-    """No interval leaves out its value, nor goes beyond what rewards allow."""
+def _clip_intervals(pair: Pair, difference: Difference) -> Difference:
+    """Make intervals contain the value, and clip them to the differences that the range of rewards allows."""
     most = pair.high - pair.low
 
     def within(interval: Ends) -> Ends:
@@ -202,7 +204,7 @@ def _held(pair: Pair, difference: Difference) -> Difference:
 
 
 def apart(values: tuple[float, float], alone: tuple[Ends, Ends], joint: tuple[Ends, Ends], rows: int) -> Difference:
-    """From two intervals each, the candidate's and the baseline's: where the two are not paired.
+    """Compute a difference that is not paired, from two intervals each of the candidate and of the baseline.
 
     >>> apart((0.3, 0.2), ((0.25, 0.35), (0.15, 0.22)), ((0.2, 0.4), (0.1, 0.25)), 100)
     +0.1000 (+0.0300 to +0.2000, apart; undecided)
@@ -212,10 +214,10 @@ def apart(values: tuple[float, float], alone: tuple[Ends, Ends], joint: tuple[En
 
 
 def best_shares(groups: Floats, judged: Sequence[bool], seed: int) -> list[float | None]:
-    """In what share of resamples each candidate has the highest value; ties are shared.
+    """Return the share of resamples in which each candidate has the highest value; ties are shared.
 
-    All are None unless every candidate is `judged`: the best of those that are left says nothing of the best of all. All are None, too,
-    if there is one candidate or fewer than two groups of events. `groups` have the columns N and S of each candidate in turn.
+    All shares are None unless every candidate is `judged`: the best of some need not be the best of all. They are None too for a single
+    candidate or fewer than two groups of events. `groups` has the columns N and S of each candidate in turn.
 
     >>> groups = np.array([[1.0, 0.2, 1.0, 0.1], [1.0, 0.3, 1.0, 0.2]])
     >>> best_shares(groups, [True, True], 0), best_shares(groups, [True, False], 0)

@@ -1,4 +1,4 @@
-"""What a policy would do on the rows of a log: its distribution over the log's arms. Nothing is learned."""
+"""A policy's distributions over the arms of a log, row by row. The policy does not learn."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...logs import Batch
-from ...play.batches import checked_contexts
+from ...play.batches import check_contexts
 from ...play.named import own_contexts
 from ...policy import Policy, tables
 from ...policy.learner import LoggedRows
@@ -14,10 +14,10 @@ from ...types import Floats
 
 
 def distributions(policy: Policy, batch: Batch, contexts: Any = None) -> tuple[Floats, NDArray[np.bool_]]:
-    """(n, arms of the batch): the probability of every arm, among those that the row offers and the policy knows; rows add to 1.
+    """Return the probability of every arm, (n, arms of the batch), among the available arms that the policy knows; rows sum to 1.
 
-    Second, which rows offer any such arm: in the others the policy could not have played, and the row is 0. `contexts` are the policy's; by
-    default those of the batch. Compiled for mixtures: O(n * nodes * arms).
+    Also returns the rows that have any such arm: in the others the policy could not play, and the row is 0. `contexts` are the policy's;
+    default: those of the batch. Compiled for mixtures: O(n * nodes * arms).
 
     >>> import hsb
     >>> available = [[True, True, False]]
@@ -25,7 +25,7 @@ def distributions(policy: Policy, batch: Batch, contexts: Any = None) -> tuple[F
     >>> distributions(hsb.HSB(hsb.BinaryTree(depth=2), arms=["c", "b", "a"], learning_rate=0.1), batch)[0]
     array([[0.5, 0.5, 0. ]])
     """
-    points, _ = checked_contexts(policy, batch, own_contexts(policy, batch) if contexts is None else contexts)
+    points, _ = check_contexts(policy, batch, own_contexts(policy, batch) if contexts is None else contexts)
     places = np.array([policy.arm_set.index.get(arm, -1) for arm in batch.arms], dtype=np.int64)
     known = np.flatnonzero(places >= 0)
     available = (places[batch.pools[k]] for k in range(len(batch.pools.sizes)))

@@ -1,4 +1,4 @@
-"""What a fixed policy would have earned, from a log that another policy wrote."""
+"""Estimating what a fixed policy would have earned, from a log that another policy wrote."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
@@ -19,7 +19,7 @@ from .passes import CandidateContexts, Fitting
 from .result import OffPolicy
 from .reward_models import Given, reward_model
 
-Told = Callable[[int, int | None], None]
+RowProgress = Callable[[int, int | None], None]
 
 
 def off_policy(
@@ -31,37 +31,37 @@ def off_policy(
     clip: float | None = None,
     context: Callable[[Floats], Any] | None = None,
     seed: int = 0,
-    progress: Told | None = None,
+    progress: RowProgress | None = None,
 ) -> OffPolicy:
-    """The average reward that a policy, as it is now, would earn on the events of a log. The policy does not learn. Returns an `OffPolicy`.
+    """Estimate the average reward that a policy, in its present state, would earn on the events of a log. Returns an `OffPolicy`.
 
-    Constant memory. The log is read once, and once before that where a model is fitted or `clip` is chosen.
+    The policy does not learn. Constant memory. The log is read once, and once more before that if a model is fitted or `clip` is chosen.
 
     - `log`: what `hsb.logs.open` returns, or a list of `hsb.logs.Batch`.
     - `estimators`: some of "ips" (inverse propensity), "snips" (self-normalised), "direct" (the model alone), "dr" (doubly robust), "switch"
-      (doubly robust, with the model alone where weights are large) and "clipped" (inverse propensity, weights clipped); all by default.
-    - `model`: of the reward of each arm, for direct, dr and switch. None: ridge regression on the log's features. A structure: averages
-      in its cells of the policy's contexts. Both are cross-fitted: a row is predicted from four fifths of the log, without its own. Or a
-      function of features (n, d) and a list of arms that returns rewards (n, arms), fitted on other data.
+      (doubly robust, but the model alone for events of large weight) and "clipped" (inverse propensity, weights clipped); all by default.
+    - `model`: the model of each arm's reward, for direct, dr and switch. None: ridge regression on the log's features. A structure: averages
+      in its cells of the policy's contexts. Both are cross-fitted: a row is predicted from the four fifths of the log that do not contain it.
+      Or a function of features (n, d) and a list of arms that returns rewards (n, arms), fitted on other data.
     - `clip`: the largest weight that clipped and switch allow; None takes the square root of the number of events.
-    - `context`: a function that turns the log's features (n, d) into the policy's contexts, e.g. a fitted encoder. None uses them as they are.
-    - `seed`: of the bootstrap's random numbers.
-    - `progress`: a function, called as `progress(done, total)` after each batch of the last reading; `total` is None where it is not known.
+    - `context`: a function that turns the log's features (n, d) into the policy's contexts, e.g. a fitted encoder. None uses the features.
+    - `seed`: seed of the bootstrap.
+    - `progress`: a function, called as `progress(done, total)` after each batch of the last reading; `total` is None if it is unknown.
 
-    The policy must not have learned from this log: it would be judged by what it was fitted to. Keep a part of the log for it.
+    The policy must not have learned from this log, or its value is overestimated. Set a part of the log aside for evaluation.
 
-    What the log can answer depends on who wrote it. HSB's default soon plays one arm with 0.99 or more: of what the others would earn such a
-    log says next to nothing, and a few events of great weight decide. Log uniformly, or with `floor=`, by which a policy plays
-    every arm with at least the probability that you choose. Where `warnings` say that a bootstrap cannot be trusted, the intervals are of
-    another kind, which holds (`Estimate.kind`, docs/off_policy.md).
+    The logging policy determines what the log can answer. HSB's default soon plays one arm with probability 0.99 or more: such a log holds
+    almost no information on the other arms, and a few events of large weight dominate. Log uniformly, or with `floor=`, which gives every arm
+    at least the probability that you choose. If a bootstrap is not reliable, `warnings` explain why, and the intervals are of another kind,
+    which is (`Estimate.kind`, docs/off_policy.md).
 
     >>> import hsb, hsb.logs
     >>> log = hsb.logs.SyntheticToday(20_000, seed=1)
-    >>> found = off_policy(hsb.Uniform(arms=log.arms), log, estimators=("ips", "snips"), context=lambda rows: rows[:, :1])
-    >>> found.rows, round(found["ips"].value, 3), found["ips"].low < 0.04 < found["ips"].high
+    >>> result = off_policy(hsb.Uniform(arms=log.arms), log, estimators=("ips", "snips"), context=lambda rows: rows[:, :1])
+    >>> result.rows, round(result["ips"].value, 3), result["ips"].low < 0.04 < result["ips"].high
     (20000, 0.039, True)
     """
-    chosen = _checked(policy, log, estimators, clip, seed)
+    chosen = _check_options(policy, log, estimators, clip, seed)
     context, progress = function("context", context), function("progress", progress)
     wanted = set(chosen) | ({"dr"} if "direct" in chosen else set())
     fitted = reward_model(model) if wanted & set(WITH_MODEL) else None
@@ -82,10 +82,10 @@ def off_policy(
     return reading.result(chosen, seed, log=log)
 
 
-def _checked(policy: Any, log: Any, estimators: Any, clip: Any, seed: Any) -> tuple[str, ...]:
+def _check_options(policy: Any, log: Any, estimators: Any, clip: Any, seed: Any) -> tuple[str, ...]:
     if not isinstance(policy, Policy):
         raise InputError(
-            f"off_policy needs a policy, e.g. hsb.load('policy.hsb'); given {quoted(policy)}. An arm, or uniform play, is a candidate of "
+            f"off_policy needs a policy, e.g. hsb.load('policy.hsb'); given {quoted(policy)}. For an arm, or uniform play, use "
             "compare_off_policy: {'always film': 'film', 'uniform': None}."
         )
     check_log("off_policy", log)

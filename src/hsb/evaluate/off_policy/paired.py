@@ -1,19 +1,19 @@
-"""Two candidates on the same events: what is summed up of their difference.
+"""Paired differences: the sums over the events of two candidates.
 
 On an event the two play the arm shown with weights w and w'. With r the reward, scaled to [0, 1], and v = w - w', the terms
 
     X = max(v, 0) r + max(-v, 0) (1 - r)      and      Y = max(v, 0) (1 - r) + max(-v, 0) r
 
-are not negative, and have the means T + D and T - D: D is the difference of the values at that event, and T, how much probability the two put
-on different arms, is known without any reward. So the bets of `betting.py` give a lower end for T + D and one for T - D, and with them an
-interval for D that holds for any log whose propensities are right. Where the two play alike, X, Y and T are 0: of candidates that seldom differ
-the interval is short, however heavy the weights that they share.
+are not negative, and have the means T + D and T - D. D is the difference of the values at that event; T, the probability that the two put on
+different arms, is known without any reward. So the bets of `betting.py` give a lower end for T + D and one for T - D, and with them an interval
+for D that holds for any log with correct propensities. If the two play alike, X, Y and T are 0: candidates that seldom differ have a short
+interval, however heavy the weights that they share.
 """
 
 import numpy as np
 
 from ...types import Flags, Floats
-from .accumulators import Taken
+from .accumulators import BatchTerms
 from .betting import STAKES, add_bets, evidence, lower_end
 from .bootstrap import GroupSums
 from .diagnostics import RARE, TOO_FEW
@@ -21,13 +21,13 @@ from .diagnostics import RARE, TOO_FEW
 ONE_EVENT = 0.57  # times the root of the sum of squares: a difference of weights above it is a third of all squares
 
 
-def value_columns(taken: Taken, estimator: str, column: str) -> tuple[Floats, Floats]:
-    """The columns N and S of whose sums the estimator is the quotient."""
-    return taken.columns["w" if estimator == "snips" else "1"], taken.columns[column]
+def value_columns(terms: BatchTerms, estimator: str, column: str) -> tuple[Floats, Floats]:
+    """Return the columns N and S: the estimator is sum(S) / sum(N)."""
+    return terms.columns["w" if estimator == "snips" else "1"], terms.columns[column]
 
 
 class Pair:
-    """Sums over the events that both can play: of a candidate, and of the baseline."""
+    """Sums over the events that both a candidate and the baseline can play."""
 
     def __init__(self, estimator: str, column: str, low: float, high: float, *, same_range: bool) -> None:
         self.estimator, self.column, self.low, self.high, self.same_range = estimator, column, low, high, same_range
@@ -39,11 +39,11 @@ class Pair:
 
     @property
     def rows(self) -> int:
-        """Events that both can play."""
+        """The number of events that both can play."""
         return self.tally.rows
 
-    def add(self, mine: Taken, other: Taken) -> None:
-        """Take in a batch, as each of the two saw it."""
+    def add(self, mine: BatchTerms, other: BatchTerms) -> None:
+        """Add a batch, given the terms of each of the two."""
         both = mine.used & other.used
         if not both.any():
             return
@@ -55,7 +55,7 @@ class Pair:
         if not self.same:
             self._weights(mine.w[a] - other.w[b], (mine.reward[a] - self.low) / (self.high - self.low))
 
-    def _terms(self, mine: Taken, other: Taken, a: Flags, b: Flags) -> None:
+    def _terms(self, mine: BatchTerms, other: BatchTerms, a: Flags, b: Flags) -> None:
         (N, S), (M, R) = (value_columns(each, self.estimator, self.column) for each in (mine, other))
         if self.estimator == "snips":
             self.tally.add(np.column_stack([N[a], S[a], M[b], R[b]]))
@@ -75,7 +75,7 @@ class Pair:
                 add_bets(sums, terms)
 
     def merge(self, later: "Pair") -> None:
-        """Take in the sums of the events that follow."""
+        """Add the sums of the events that follow."""
         self.tally.merge(later.tally)
         self.same = self.same and later.same
         self.sums += later.sums
@@ -85,21 +85,21 @@ class Pair:
 
     @property
     def sound(self) -> bool:
-        """Can a bootstrap be trusted with the difference, if it can with each of the two? Not where few events make it."""
+        """Is a bootstrap of the difference reliable, given that it is for each of the two? Not if few events determine the difference."""
         worth = self.gaps**2 / self.squares if self.squares > 0.0 else 0.0
         share = self.rewarded / self.gaps if self.gaps > 0.0 else 0.0
         return worth >= TOO_FEW and worth * min(share, 1.0 - share) >= RARE and self.largest <= ONE_EVENT * self.squares**0.5
 
     @property
     def unseen(self) -> float:
-        """How much weight may be missing from the events that one of the two plays more: below 0 where it is the candidate's, above 0 where
-        it is the baseline's that is missing."""
+        """The weight that may be missing from events that one of the two plays more: below 0 if the candidate's is missing, above 0 if the
+        baseline's is."""
         lacks = self.gap / max(self.rows, 1)
         most = 4 * self.largest / max(self.rows, 1)
         return float(np.clip(lacks, -most, most))
 
     def safe(self, confidence: float) -> tuple[float, float]:
-        """An interval for the difference that holds for any log, in units of rewards; all there is where its ends cross."""
+        """Return an interval for the difference that holds for any log, in units of rewards; the widest possible if its ends cross."""
         scale, error, apart = self.high - self.low, round((1.0 - confidence) / 2, 15), self.apart / max(self.rows, 1)
         low, high = (
             sign * (lower_end(sums, self.rows, error, 2.0) - apart) for sign, sums in zip((1, -1), self.sums, strict=True)
@@ -108,7 +108,7 @@ class Pair:
         return (scale * low, scale * high) if low <= high else (-scale * apart, scale * apart)
 
     def p_safe(self) -> float:
-        """How probable so much evidence against no difference is where there is none, at most; both sides."""
+        """Return an upper bound on the two-sided p value of "there is no difference"."""
         if self.same or not self.rows:
             return 1.0
         most = max(evidence(sums, self.rows, self.apart / self.rows) for sums in self.sums)

@@ -1,4 +1,4 @@
-"""A log as one process reads it, or as several do: the same two readings, their sums put together in the order of the log."""
+"""Reading a log in one process or in several: the same two passes, with sums merged in the order of the log."""
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
@@ -11,18 +11,18 @@ from ..engines import spread_over_workers, workers
 from ..parallel import Task
 from .passes import Fitting, LogPass
 
-Told = Callable[[int, int | None], None]
+RowProgress = Callable[[int, int | None], None]
 
 
 def batches(log: Iterable[Batch]) -> Iterator[Batch]:
-    """The batches that have rows."""
+    """Yield the batches that have rows."""
     return (batch for batch in each_batch("compare_off_policy", log) if len(batch))
 
 
 class Whole:
-    """The log, in this process."""
+    """A log that this process reads."""
 
-    def __init__(self, log: Log | Iterable[Batch], progress: Told | None) -> None:
+    def __init__(self, log: Log | Iterable[Batch], progress: RowProgress | None) -> None:
         self.log, self.progress = log, progress
 
     def __enter__(self) -> Self:
@@ -32,23 +32,23 @@ class Whole:
         pass
 
     def fit(self, fitting: Fitting) -> None:
-        """The first reading."""
+        """Read the log for the first time."""
         fitting.add(batches(self.log))
         fitting.finish()
 
     def read(self, plan: dict[str, Any]) -> LogPass:
-        """The second reading."""
+        """Read the log for the second time."""
         log_pass = LogPass(**plan)
-        log_pass.add(batches(self.log), told(self.progress, self.log))
+        log_pass.add(batches(self.log), row_counter(self.progress, self.log))
         return log_pass
 
 
 class Parts:
-    """The log cut into parts, each of which a process reads; where they begin is known from the first reading, or does not matter."""
+    """A log cut into parts, one for each process. The first reading finds the row at which each begins; without it, the row is not needed."""
 
-    def __init__(self, log: Any, engine: str, jobs: int, progress: Told | None) -> None:
+    def __init__(self, log: Any, engine: str, jobs: int, progress: RowProgress | None) -> None:
         if not isinstance(log, Log):
-            raise InputError("Batches in memory cannot be shared between processes. Give a log of files, or use one process.")
+            raise InputError("Batches in memory cannot be shared between processes. Give a log of files, or use jobs=1.")
         self.log, self.engine, self.jobs, self.progress = log, engine, jobs, progress
         self.parts = log.cut()
         self.starts = [0] * len(self.parts)
@@ -62,61 +62,61 @@ class Parts:
         self.workers.__exit__(*what)
 
     def _run(self, function: Callable[..., Any], tasks: list[Task]) -> Iterator[Any]:
-        """What each task gives, in the order of the tasks."""
+        """Yield the result of each task, in the order of the tasks."""
         waiting: dict[int, Any] = {}
         numbered = [(k, function, *task) for k, task in enumerate(tasks)]
         due = 0
-        for number, found in spread_over_workers(self.engine, self.jobs, _numbered, numbered):
-            waiting[number] = found
+        for number, result in spread_over_workers(self.engine, self.jobs, _run_numbered, numbered):
+            waiting[number] = result
             while due in waiting:
                 yield waiting.pop(due)
                 due += 1
 
     def _settle(self) -> None:
-        """Find out what arms there are, where nobody knows: their places must be the same in all parts."""
+        """Find all arms, if they are not known: they need the same index in all parts."""
         if not self.settled:
-            arms = dict.fromkeys(arm for found in self._run(_arms, [(part,) for part in self.parts]) for arm in found)
+            arms = dict.fromkeys(arm for some in self._run(_arms, [(part,) for part in self.parts]) for arm in some)
             for part in (self.log, *self.parts):
                 part.take_arms(arms)
             self.settled = True
 
     def fit(self, fitting: Fitting) -> None:
-        """The first reading: sums of every part, and where each begins."""
+        """Read the parts for the first time: merge their sums, and note the row at which each begins."""
         self._settle()
         first = next(batches(self.log), None)
         if first is None:
             return
         fitting.prepare(first)
         fresh = (fitting.views, list(fitting.models))
-        for k, found in enumerate(self._run(_fit, [(part, *fresh) for part in self.parts])):
+        for k, later in enumerate(self._run(_fit, [(part, *fresh) for part in self.parts])):
             self.starts[k] = fitting.rows
-            fitting.merge(found)
+            fitting.merge(later)
         fitting.finish()
 
     def read(self, plan: dict[str, Any]) -> LogPass:
-        """The second reading; its problems are the log's."""
+        """Read the parts for the second time; their problems become the log's."""
         self._settle()
-        log_pass, tell = LogPass(**plan), told(self.progress, self.log)
+        log_pass, report = LogPass(**plan), row_counter(self.progress, self.log)
         problems = Problems()
         tasks = [(part, start, plan) for part, start in zip(self.parts, self.starts, strict=True)]
-        for found, met in self._run(_read, tasks):
-            log_pass.merge(found)
-            problems.join(met)
-            if tell is not None:
-                tell(log_pass.seen)
-        self.log.met(problems)
+        for later, part_problems in self._run(_read, tasks):
+            log_pass.merge(later)
+            problems.join(part_problems)
+            if report is not None:
+                report(log_pass.seen)
+        self.log.set_problems(problems)
         return log_pass
 
 
-def told(progress: Told | None, log: Any) -> Callable[[int], None] | None:
-    """Tell how many rows were read, of how many if the log knows."""
+def row_counter(progress: RowProgress | None, log: Any) -> Callable[[int], None] | None:
+    """Return a function of the number of rows read, which calls `progress` with it and the log's length, None if unknown."""
     if progress is None:
         return None
     total = len(log) if isinstance(log, Log) and hasattr(log, "__len__") else None
     return lambda seen: progress(seen, total)
 
 
-def _numbered(number: int, function: Callable[..., Any], *task: Any) -> tuple[int, Any]:
+def _run_numbered(number: int, function: Callable[..., Any], *task: Any) -> tuple[int, Any]:
     return number, function(*task)
 
 

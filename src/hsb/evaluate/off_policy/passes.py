@@ -1,4 +1,4 @@
-"""One reading of a log for several fixed candidates: what can be shared is made once a batch."""
+"""Reading a log for several fixed candidates, which share the work on each batch."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 
 from ...logs import Batch
 from ...types import Floats
-from .accumulators import Reading, Taken, folds
+from .accumulators import BatchTerms, Reading, folds
 from .bootstrap import GroupSums
 from .candidates import Contexts, FixedCandidate
 from .estimators import COLUMN
@@ -16,28 +16,28 @@ from .reward_models import RewardModel, log_features
 
 
 class CandidateContexts(NamedTuple):
-    """What some candidates see of a batch: those with the same `context`, of which `player` is one."""
+    """The contexts that candidates with the same view and `context` share; `player` is one of them."""
 
     player: FixedCandidate
     context: Contexts
 
     def __call__(self, batch: Batch) -> Any:
-        """Their contexts, one row an event."""
+        """Return the contexts of a batch, one row for each event."""
         return self.player.sees(batch, self.context)
 
 
 class Fitting:
-    """The first reading: how many rows, and the models that they fit. `views` and `models` belong together, one model each."""
+    """The first pass: counts rows and fits models. `models[k]` gets the contexts of `views[k]`."""
 
     def __init__(self, views: Sequence[CandidateContexts | None], models: Sequence[RewardModel | None]) -> None:
         self.rows, self.views, self.models = 0, list(views), list(models)
 
     def _each(self) -> Iterator[tuple[RewardModel, Any]]:
-        """Every model that is fitted, once, and whose contexts it gets."""
-        met: set[int] = set()
+        """Yield every model that is fitted, once, with its view."""
+        done: set[int] = set()
         for model, view in zip(self.models, self.views, strict=True):
-            if model is not None and model.fits and id(model) not in met:
-                met.add(id(model))
+            if model is not None and model.fits and id(model) not in done:
+                done.add(id(model))
                 yield model, view
 
     @property
@@ -51,7 +51,7 @@ class Fitting:
             model.prepare(log_features(model, batch))
 
     def add(self, batches: Iterable[Batch]) -> None:
-        """Take in a log, or a part of one."""
+        """Add the rows of a log, or of a part."""
         for batch in batches:
             fold = folds(self.rows, len(batch))
             for model, view in self._each():
@@ -59,26 +59,26 @@ class Fitting:
             self.rows += len(batch)
 
     def merge(self, later: "Fitting") -> None:
-        """Take in the sums of the rows that follow."""
+        """Add the sums of the rows that follow."""
         for (mine, _), (theirs, _) in zip(self._each(), later._each(), strict=True):
             mine.merge(theirs, self.rows)
         self.rows += later.rows
 
     def __getstate__(self) -> dict[str, Any]:
-        """What goes back from a process: sums, and no policies."""
+        """Return what a process sends back: sums, without policies."""
         return vars(self) | {"views": [None] * len(self.views)}
 
     def finish(self) -> None:
-        """Fit, after the last row."""
+        """Fit the models, after the last row."""
         if self.rows:
             for model, _ in self._each():
                 model.finish()
 
 
 class LogPass:
-    """The second reading: a `Reading` for each candidate, pairs with the baseline, and the events that all can play together.
+    """The second pass: a `Reading` for each candidate, pairs with the baseline, and sums over the events that all can play.
 
-    `uses[i]` says which of the `views` is that of candidate i, and which of the `models` is its own.
+    `uses[i]` is the index of candidate i's view in `views`, and of its model in `models`.
     """
 
     def __init__(
@@ -108,37 +108,37 @@ class LogPass:
         return Pair(self.estimator, self.column, min(mine.low, other.low), max(mine.high, other.high), same_range=same)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What goes back from a process: sums, no models and no policies."""
+        """Return what a process sends back: sums, without models and policies."""
         return {name: value for name, value in vars(self).items() if name not in ("views", "models")}
 
-    def add(self, batches: Iterable[Batch], told: Callable[[int], None] | None = None) -> None:
-        """Take in a log, or a part of one; `told` is given the number of rows after each batch."""
+    def add(self, batches: Iterable[Batch], report: Callable[[int], None] | None = None) -> None:
+        """Add the rows of a log, or of a part; `report` is called with the number of rows after each batch."""
         for batch in batches:
             contexts = [view(batch) for view in self.views]
-            predicted = self._predicted(batch, contexts)
-            taken = [reading.add(batch, contexts[k], predicted[k]) for reading, k in zip(self.readings, self.uses, strict=True)]
+            predicted = self._predict(batch, contexts)
+            terms = [reading.add(batch, contexts[k], predicted[k]) for reading, k in zip(self.readings, self.uses, strict=True)]
             self.seen += len(batch)
-            self._relate(taken)
-            if told is not None:
-                told(self.seen)
+            self._relate(terms)
+            if report is not None:
+                report(self.seen)
 
-    def _predicted(self, batch: Batch, contexts: Sequence[Any]) -> list[Floats | None]:
+    def _predict(self, batch: Batch, contexts: Sequence[Any]) -> list[Floats | None]:
         fold = folds(self.start + self.seen, len(batch))
-        made: dict[int, Floats | None] = {id(None): None}
+        by_model: dict[int, Floats | None] = {id(None): None}
         for model, own in zip(self.models, contexts, strict=True):
-            if model is not None and id(model) not in made:
-                made[id(model)] = model.predict(log_features(model, batch), own, fold, batch.arms)
-        return [made[id(model)] for model in self.models]
+            if model is not None and id(model) not in by_model:
+                by_model[id(model)] = model.predict(log_features(model, batch), own, fold, batch.arms)
+        return [by_model[id(model)] for model in self.models]
 
-    def _relate(self, taken: Sequence[Taken]) -> None:
+    def _relate(self, terms: Sequence[BatchTerms]) -> None:
         for i, pair in self.pairs.items():
-            pair.add(taken[i], taken[self.baseline or 0])
-        every = np.logical_and.reduce([each.used for each in taken])
-        columns = [column[every[each.used]] for each in taken for column in value_columns(each, self.estimator, self.column)]
+            pair.add(terms[i], terms[self.baseline or 0])
+        every = np.logical_and.reduce([each.used for each in terms])
+        columns = [column[every[each.used]] for each in terms for column in value_columns(each, self.estimator, self.column)]
         self.together.add(np.column_stack(columns))
 
     def merge(self, later: "LogPass") -> None:
-        """Take in the sums of the events that follow."""
+        """Add the sums of the events that follow."""
         for mine, theirs in zip(self.readings, later.readings, strict=True):
             mine.merge(theirs)
         for i, pair in self.pairs.items():

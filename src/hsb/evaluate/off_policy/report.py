@@ -1,4 +1,4 @@
-"""A comparison of candidates as a page: the picture, the table, what to know of it."""
+"""A comparison of candidates as a page: the figure, the table, the notes."""
 
 import importlib.util
 from html import escape
@@ -14,35 +14,35 @@ CLASSES = {"better": "holds", "worse": "fails", "undecided": "tie", "equal": "ti
 
 
 def page(comparison: "OffPolicyComparison") -> str:
-    """The whole page. Names are the user's, and escaped; where matplotlib is missing, there is no picture."""
+    """Return the page. Names are the user's, and are escaped. Without matplotlib there is no figure."""
     picture = ""
     if importlib.util.find_spec("matplotlib") is not None:
         from ...plotting.comparisons import candidates_picture
 
         svg = candidates_picture(comparison, "svg").decode()
-        said = "Average rewards with intervals, and differences to the baseline."
-        drawn = f'<div class="picture" role="img" aria-label="{said}">{svg[svg.index("<svg") :]}</div>'
-        picture = f"<figure>{drawn}<figcaption>{said}</figcaption></figure>"
+        caption = "Average rewards with intervals, and differences to the baseline."
+        drawing = f'<div class="picture" role="img" aria-label="{caption}">{svg[svg.index("<svg") :]}</div>'
+        picture = f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>"
     return document(
         TITLE, "\n".join([f"<h1>{TITLE}</h1>", f"<p>{escape(_headline(comparison))}</p>", picture, tables(comparison)])
     )
 
 
 def _headline(comparison: "OffPolicyComparison") -> str:
-    """What to take home, in a sentence or two."""
+    """Summarize the result in a sentence or two."""
     named = {
         verdict: [each.name for each in comparison.sorted if each.difference is not None and each.difference.verdict == verdict]
         for verdict in ("better", "worse")
     }
-    said = [f"{verdict} than {comparison.baseline}: {', '.join(names)}" for verdict, names in named.items() if names]
-    if not said:
+    clear = [f"{verdict} than {comparison.baseline}: {', '.join(names)}" for verdict, names in named.items() if names]
+    if not clear:
         return f"No candidate is clearly better or worse than {comparison.baseline}." if len(comparison) > 1 else ""
-    text = "; ".join(said) + "."
-    return f"{text[0].upper()}{text[1:]} With a correction for the number of candidates."
+    text = "; ".join(clear) + "."
+    return f"{text[0].upper()}{text[1:]} This is corrected for the number of candidates."
 
 
 def tables(comparison: "OffPolicyComparison") -> str:
-    """The table and the notes below it."""
+    """Return the table and the notes below it, as HTML."""
     head = "".join(f"<th>{escape(name)}</th>" for name in comparison.head())
     rows = []
     for each in comparison.sorted:

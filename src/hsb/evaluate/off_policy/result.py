@@ -1,4 +1,4 @@
-"""What off-policy evaluation gives: values, two intervals each, and what speaks against them."""
+"""The result of off-policy evaluation: values, two intervals each, and warnings."""
 
 import math
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ BEST = ("dr", "switch", "snips", "ips", "clipped", "direct")
 
 @dataclass(frozen=True)
 class Estimate:
-    """An average reward a policy would earn, and where it lies with 95% confidence.
+    """An estimate of a policy's average reward, with 95% intervals.
 
     >>> Estimate(0.05, 0.04, 0.06, (0.02, 0.08))
     0.0500 (0.0400 to 0.0600; surely 0.0200 to 0.0800)
@@ -35,12 +35,12 @@ class Estimate:
     high: float
     """The upper end."""
     safe: tuple[float, float]
-    """An interval for the same average that holds for any log, adaptive or not, and any number of events, if its propensities are
-    right (`evaluate/off_policy/betting.py` has the proof). The same for every estimator: it needs no model. Usually wider."""
+    """An interval for the same average that holds for any log, adaptive or not, of any length, if its propensities are right
+    (`evaluate/off_policy/betting.py` has the proof). It needs no model and is the same for every estimator. Usually wider."""
     kind: Kind = "bootstrap"
-    """What the interval (low, high) is. "bootstrap": studentised, a little wider where weights average below 1, where the log can carry it.
-    "bounds": from clipped weights, for switch and clipped where something was clipped or the log cannot carry a bootstrap. "safe": the interval
-    `safe`, for the others where the log cannot."""
+    """The kind of (low, high). "bootstrap": studentised, a little wider if weights average below 1; used if the log supports it. "bounds": from
+    clipped weights, for switch and clipped if something was clipped or the log does not support a bootstrap. "safe": the interval `safe`, for
+    the other estimators if the log does not support a bootstrap."""
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -53,7 +53,7 @@ class Estimate:
         return self.safe
 
     def reaching(self, other: Self) -> Self:
-        """The same with an interval that covers that of `other` too: how a model's bias, which its spread does not show, comes in."""
+        """Return the estimate with an interval that also covers that of `other`, to allow for a model's bias, which its spread hides."""
         return replace(self, low=min(self.low, other.low), high=max(self.high, other.high))
 
     def __repr__(self) -> str:
@@ -63,39 +63,39 @@ class Estimate:
 
 @dataclass(frozen=True)
 class OffPolicy:
-    """What a policy would have earned an event, by several estimators: `result["dr"]` is the `Estimate` of one. `print(result)` shows all.
+    """Estimates of a policy's average reward: `result["dr"]` is the `Estimate` of one estimator. `print(result)` shows all.
 
-    `value` and `interval` are those of the first that was asked for among dr, switch, snips, ips, clipped and direct. The weight of an event is
-    the policy's probability of the arm shown over its propensity.
+    `value` and `interval` are those of the first estimator that was requested, in the order dr, switch, snips, ips, clipped, direct. The weight
+    of an event is the policy's probability of the arm shown divided by its propensity.
 
     >>> import hsb, hsb.logs
     >>> table = {"x": [0.1, 0.9] * 500, "arm": ["a", "a", "b", "b"] * 250, "p": [0.5] * 1000, "click": [1, 0, 0, 0] * 250}
     >>> log = hsb.logs.open(table, context="x", arm="arm", propensity="p", reward="click")
-    >>> found = hsb.evaluate.off_policy(hsb.Uniform(arms=["a", "b"]), log, estimators=["ips"])
-    >>> found.rows, found.best, found.value, found.logged
+    >>> result = hsb.evaluate.off_policy(hsb.Uniform(arms=["a", "b"]), log, estimators=["ips"])
+    >>> result.rows, result.best, result.value, result.logged
     (1000, 'ips', 0.25, 0.25)
     """
 
     rows: int
-    """How many events were used."""
+    """The number of events used."""
     estimates: dict[str, Estimate]
-    """By the estimator's name, what it found."""
+    """The estimates, by the estimator's name."""
     effective_rows: float
-    """Effective sample size, (sum of weights)^2 / sum of their squares: as many events of the policy's own would say as much."""
+    """Effective sample size, (sum of weights)^2 / sum of their squares: that many events of the policy itself would be as informative."""
     largest_weight: float
     """The largest weight of an event."""
     average_weight: float
-    """Near 1 where propensities are right and every arm that the policy plays was shown."""
+    """The average weight: near 1 if propensities are right and every arm that the policy plays was shown."""
     clip: float | None
-    """The largest weight that clipped and switch allowed; None where neither was asked for."""
+    """The largest weight that clipped and switch allowed; None if neither was requested."""
     logged: float
     """Average reward of all events: what the log's own policy earned."""
     warnings: tuple[str, ...]
-    """Where the log cannot answer, and which interval is shown instead."""
+    """Questions that the log cannot answer, and the kind of interval used instead."""
     largest_share: float = 0.0
     """The largest weight, as a share of all weight."""
     missing: float = 0.0
-    """The share of the policy's decisions on arms that the log's policy all but never played there: events that would be too heavy."""
+    """The share of the policy's decisions on arms that the log's policy almost never played there: events that would be too heavy."""
 
     def __getitem__(self, estimator: str) -> Estimate:
         return self.estimates[estimator]
@@ -115,16 +115,16 @@ class OffPolicy:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95% interval of `value`, of the kind that `result[result.best].kind` says."""
+        """The 95% interval of `value`, of the kind `result[result.best].kind`."""
         return self.estimates[self.best].interval
 
     @property
     def safe(self) -> tuple[float, float]:
-        """The safe interval, which is every estimator's."""
+        """The safe interval, the same for every estimator."""
         return self.estimates[self.best].safe
 
     def to_dict(self) -> dict[str, Any]:
-        """A dict of plain data, for JSON; a number that is not finite is None."""
+        """Return plain data, for JSON; a number that is not finite is None."""
         estimates = {name: _figures(each) for name, each in self.estimates.items()}
         best = {"value": _plain(self.value), "interval": list(self.interval), "best": self.best}
         about = ("effective_rows", "largest_weight", "largest_share", "average_weight", "missing", "clip", "logged")
@@ -132,12 +132,12 @@ class OffPolicy:
         return {"rows": self.rows, **best, "estimates": estimates, **numbers, "warnings": list(self.warnings)}
 
     def to_frame(self) -> Any:
-        """A pandas data frame with a row for each estimator: its value, its interval and that interval's kind, the safe interval."""
+        """Return a pandas data frame, a row for each estimator: its value, its interval and the interval's kind, the safe interval."""
         rows = [(name, each.value, each.low, each.high, each.kind, *each.safe) for name, each in self.estimates.items()]
         return data_frame(rows, ["estimator", "value", "low", "high", "kind", "safe_low", "safe_high"])
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the estimates with their intervals, the safe interval thin, and a line where the log's own policy is; return the axes.
+        """Draw the estimates with intervals, the safe interval thin, and a line at the reward of the log's own policy; return the axes.
 
         `ax`: matplotlib's axes to draw into; None makes new ones.
         """
@@ -164,7 +164,7 @@ class OffPolicy:
         return html_table(head, [*rows, ("the log itself", f"{self.logged:.4f}", "", "")], notes=self._notes())
 
     def _notes(self) -> list[str]:
-        """What to know of the estimates, the warnings last."""
+        """Return notes on the estimates, the warnings last."""
         weights = f"largest weight {self.largest_weight:.4g}, {100 * self.largest_share:.3g}% of all; average {self.average_weight:.3f}"
         notes = [f"{self.rows} events, worth {self.effective_rows:.0f}; {weights}"]
         if "direct" in self.estimates and self.estimates["direct"].kind == "bootstrap":
@@ -181,7 +181,7 @@ class OffPolicy:
 
 
 _DIRECT = (
-    "(of the direct method the interval reaches to doubly robust's: its model may be wrong, which its own spread does not show)"
+    "(the direct method's interval includes the doubly robust one: its model may be wrong, which its own spread does not show)"
 )
 _REMARKS: dict[Kind, str] = {"bootstrap": "", "bounds": " [bounds]", "safe": " [safe]"}
 

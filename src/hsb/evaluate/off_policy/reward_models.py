@@ -1,4 +1,4 @@
-"""Models of the reward of every arm, fitted on one part of a log and asked about the other (cross-fitting)."""
+"""Models of the reward of every arm, fitted on one part of a log and used on the other (cross-fitting)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
@@ -16,42 +16,42 @@ from ...types import Floats, Ints
 Given = Callable[[Floats, Sequence[Hashable]], Floats]
 
 FOLDS = 5
-PENALTY = 1.0  # as if each arm had been seen once more, with the average reward
+PENALTY = 1.0  # as if each arm had been shown once more, with the average reward
 MOST_BYTES = 1 << 28
 
 
 class RewardModel(ABC):
-    """Takes in a whole log, batch by batch, each row with a fold; then predicts a row from the rows of all other folds.
+    """A model that reads a whole log, batch by batch, each row with a fold; then predicts a row from the rows of all other folds.
 
     `features` are the log's, `contexts` the policy's.
     """
 
-    fits = True  # must it see the log first? Otherwise `add` and `finish` are not called
+    fits = True  # is it fitted on the log? If not, `add` and `finish` are not called
 
     def add(self, features: Floats, contexts: Floats, arm: Ints, reward: Floats, fold: Ints) -> None:
-        """Take in rows, one entry each: what was played, what came of it, and the row's fold."""
+        """Add rows: the arm shown, the reward, and the row's fold, one entry each."""
         raise NotImplementedError
 
     def finish(self) -> None:
-        """Fit, after the last row."""
+        """Fit the model, after the last row."""
         raise NotImplementedError
 
-    def prepare(self, features: Floats) -> None:  # noqa: B027 - most have nothing to look for
+    def prepare(self, features: Floats) -> None:  # noqa: B027 - most models need no preparation
         """Look at the log's first batch, before parts of the log are added in several processes."""
 
     def merge(self, later: Any, rows: int) -> None:
-        """Take in the sums of rows that follow `rows` others; their folds were counted from 0, as if they were the first."""
+        """Add the sums of rows that follow the first `rows`; their folds were counted from 0."""
         raise NotImplementedError
 
     @abstractmethod
     def predict(self, features: Floats, contexts: Floats, fold: Ints, arms: Sequence[Hashable]) -> Floats:
-        """(n, arms): the reward expected of every arm."""
+        """Return the expected reward of every arm, (n, arms)."""
 
 
 class Ridge(RewardModel):
     """For each arm, least squares on the log's features with a penalty, towards the average reward of all.
 
-    Features are scaled by the mean and spread of the first batch. Kept: a matrix of (features + 1)^2 per arm and fold.
+    Features are scaled by the mean and spread of the first batch. Memory: a matrix of (features + 1)^2 for each arm and fold.
     """
 
     def __init__(self) -> None:
@@ -61,21 +61,23 @@ class Ridge(RewardModel):
         self.about: Floats | None = None
 
     def prepare(self, features: Floats) -> None:
-        self._scaled(features[:1] if self.about is not None else features)
+        self._scale(features[:1] if self.about is not None else features)
 
-    def _scaled(self, features: Floats) -> Floats:
+    def _scale(self, features: Floats) -> Floats:
         if self.about is None:
             spread = features.std(axis=0)
             self.about, self.spread = features.mean(axis=0), np.where(spread > 0.0, spread, 1.0)
         return np.hstack([np.ones((len(features), 1)), (features - self.about) / self.spread])
 
     def add(self, features: Floats, contexts: Floats, arm: Ints, reward: Floats, fold: Ints) -> None:
-        X = self._scaled(features)
+        X = self._scale(features)
         width = X.shape[1]
         most = int(arm.max(initial=-1)) + 1
         if most * FOLDS * width * width * 8 > MOST_BYTES:
-            given = f"A ridge model of {most} arms on {width - 1} features takes too much memory"
-            raise InputError(f"{given}. Give model= a structure, e.g. hsb.BinaryTree(depth=6), whose cells' averages are used.")
+            reason = f"A ridge model of {most} arms on {width - 1} features takes too much memory"
+            raise InputError(
+                f"{reason}. Give model= a structure, e.g. hsb.BinaryTree(depth=6), to use the averages of its cells."
+            )
         while len(self.products) < most:
             self.products.append(np.zeros((FOLDS, width, width)))
             self.targets.append(np.zeros((FOLDS, width)))
@@ -110,7 +112,7 @@ class Ridge(RewardModel):
             self.weights.append(np.linalg.solve(others, wanted[:, :, None])[:, :, 0])
 
     def predict(self, features: Floats, contexts: Floats, fold: Ints, arms: Sequence[Hashable]) -> Floats:
-        X, m = self._scaled(features), min(len(arms), len(self.weights))
+        X, m = self._scale(features), min(len(arms), len(self.weights))
         rewards = np.tile(self.means[fold][:, None], (1, len(arms)))
         weights = np.array(self.weights[:m])
         for k in range(FOLDS):
@@ -120,7 +122,7 @@ class Ridge(RewardModel):
 
 
 class CellMeans(RewardModel):
-    """For each arm, the average reward in each cell of a structure over the policy's contexts, drawn towards the arm's average."""
+    """For each arm, the average reward in each cell of a structure over the policy's contexts, shrunk towards the arm's average."""
 
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
@@ -129,7 +131,7 @@ class CellMeans(RewardModel):
     def _cells(self, contexts: Floats) -> Ints:
         if isinstance(contexts, ContextTable):
             raise InputError(
-                "A structure as model= needs contexts that are numbers; this policy takes features by name. Leave model out."
+                "A structure as model= needs numeric contexts; this policy takes features by name. Leave out model=."
             )
         points, _ = self.structure.space.check(contexts)
         return self.structure.leaf(self.structure.space.to_unit(points))
@@ -160,7 +162,7 @@ class CellMeans(RewardModel):
         self.table = (sums + PENALTY * of_arm[:, :, None]) / (rows + PENALTY)
 
     def predict(self, features: Floats, contexts: Floats, fold: Ints, arms: Sequence[Hashable]) -> Floats:
-        """The averages of the cell that the row lies in; of all rewards, for an arm that was never shown."""
+        """Return the averages of each row's cell; for an arm that was never shown, the average of all rewards."""
         m = min(len(arms), self.table.shape[1])
         rewards = np.tile(self.means[fold][:, None], (1, len(arms)))
         rewards[:, :m] = self.table[fold, :m, self._cells(contexts)]
@@ -168,7 +170,7 @@ class CellMeans(RewardModel):
 
 
 class GivenModel(RewardModel):
-    """A function of the user's: (features, arms) to (n, arms). Fitted, if at all, on other data: nothing here can check that."""
+    """A function of the user, from (features, arms) to rewards (n, arms). It must not be fitted on this log, which is not checked."""
 
     fits = False
 
@@ -179,12 +181,12 @@ class GivenModel(RewardModel):
         rewards = np.asarray(self.function(features, arms), dtype=np.float64)
         if rewards.shape != (len(features), len(arms)) or not np.isfinite(rewards).all():
             needed = f"finite rewards of shape ({len(features)}, {len(arms)})"
-            raise InputError(f"model(features, arms) must give {needed}; it gave {rewards.shape}.")
+            raise InputError(f"model(features, arms) must return {needed}; it returned shape {rewards.shape}.")
         return rewards
 
 
 def reward_model(model: Structure | Given | None) -> RewardModel:
-    """The model that an argument stands for.
+    """Return the reward model that an argument stands for.
 
     >>> from hsb import BinaryTree
     >>> type(reward_model(None)).__name__, type(reward_model(BinaryTree(depth=2))).__name__
@@ -201,10 +203,10 @@ def reward_model(model: Structure | Given | None) -> RewardModel:
 
 
 def log_features(model: RewardModel, batch: Batch) -> Floats:
-    """The features of a batch as a model of rewards sees them: a ridge sees features by name spread out (`features/design.py`)."""
+    """Return a batch's features for a reward model: for ridge, features by name become columns of numbers (`features/design.py`)."""
     return spread(batch.named) if batch.named is not None and isinstance(model, Ridge) else batch.contexts
 
 
 def _without(by_fold: Floats) -> Floats:
-    """For each fold, the sum of the others."""
+    """Return, for each fold, the sum over the other folds."""
     return np.asarray(by_fold.sum(axis=0) - by_fold)

@@ -1,1 +1,1 @@
-"""Policies on problems whose losses are all known."""
+"""Comparing policies on problems whose losses are all known."""

@@ -1,4 +1,4 @@
-"""Several policies on one problem, in one call."""
+"""Comparing several policies on one problem."""
 
 import pickle
 import time
@@ -14,12 +14,12 @@ from ...errors import InputError, quoted
 from ...problems import Problem
 from ...structures import Structure
 from ...types import Floats, Ints
-from ..parallel import Progress, Teller, spread
-from .comparison import Comparison, joined
+from ..parallel import Progress, ProgressCounter, spread
+from .comparison import Comparison, join_runs
 from .run import PolicySpec, enter, loss_range, marked_rounds, play_run
 
-WORTH = 6.0  # seconds of work from which on starting processes pays: each takes some seconds to start
-TASK = 0.2  # seconds of work that a process is given at a time, at least
+WORTH = 6.0  # seconds of work that justify starting processes, which takes some seconds each
+TASK = 0.2  # the least seconds of work in a task
 
 
 def compare(
@@ -36,13 +36,14 @@ def compare(
 ) -> Comparison:
     """Let every policy play the same `runs` data sets of a problem, of `rounds` rounds each. Returns a `Comparison`.
 
-    - `policies`: by name, a function that makes a policy from a seed; or a policy, which is copied each time and given its own random numbers.
+    - `policies`: by name, a function that makes a policy from a seed; or a policy, of which each presentation plays a copy with new random
+      numbers.
     - `problem`: one of `hsb.problems`.
-    - `presentations`: how often each policy plays each data set, with other random numbers of its own.
-    - `jobs`: how many processes share the runs; -1 is one for each core. More than one needs joblib. The result is the same for any number.
-    - `seed`: what data sets and policies follow from.
-    - `marks`: rounds at which averages are kept, beside some 200 that are always kept.
-    - `progress`: a function, called as `progress(done, total)` with rounds, of all runs and policies together.
+    - `presentations`: how often each policy plays each data set, each time with new random numbers.
+    - `jobs`: the number of processes that share the runs; -1: one for each core. More than one needs joblib. The result does not depend on it.
+    - `seed`: the seed of data sets and policies.
+    - `marks`: rounds at which to keep averages, in addition to some 200 that are always kept.
+    - `progress`: a function, called as `progress(done, total)` with numbers of rounds over all runs and policies.
 
     >>> import hsb
     >>> from hsb.problems import Stationary
@@ -72,25 +73,25 @@ def compare(
     points = marked_rounds(rounds, marks)
     settings: dict[str, Any] = {"rounds": rounds, "presentations": presentations, "seed": seed, "marks": points}
     in_a_run = rounds * presentations * len(policies)
-    teller = Teller(progress, runs * in_a_run)
+    counter = ProgressCounter(progress, runs * in_a_run)
     play = partial(_play, dict(policies), problem, settings)
     if jobs == 1:
-        played = [play_run(policies, problem, run=run, progress=teller, **settings) for run in range(runs)]
+        played = [play_run(policies, problem, run=run, progress=counter, **settings) for run in range(runs)]
     else:
-        played = _in_parallel(play, runs, jobs, partial(teller, in_a_run))
+        played = _in_parallel(play, runs, jobs, partial(counter, in_a_run))
     about: dict[str, Any] = {"title": problem.title, "synthetic": problem.synthetic, "bounds": _bounds(policies, points)}
     about["loss_range"] = loss_range(policies)
     if problem.synthetic and not problem.reacts:
         about |= {"best": problem.best_loss(rounds), "best_so_far": problem.best_losses(points, rounds)}
-    return joined(played, points, **about)
+    return join_runs(played, points, **about)
 
 
 def _bounds(policies: Mapping[str, PolicySpec], marks: Ints) -> dict[str, Floats]:
-    """What is proved of those that have a structure, against its mappings. Other bounds are against other rivals, and left out."""
-    made = {name: enter(policy_spec, 0) for name, policy_spec in policies.items()}
+    """Return proved bounds of the policies that have a structure, against its mappings. Bounds against other comparators are left out."""
+    made_policies = {name: enter(policy_spec, 0) for name, policy_spec in policies.items()}
     return {
         name: np.array([policy.regret_bound(int(mark)) for mark in marks])
-        for name, policy in made.items()
+        for name, policy in made_policies.items()
         if isinstance(getattr(policy, "structure", None), Structure)
     }
 
@@ -99,8 +100,8 @@ def _play(policies: dict[str, PolicySpec], problem: Problem, settings: dict[str,
     return play_run(policies, problem, run=run, **settings)
 
 
-def _in_parallel(play: Callable[[int], Any], runs: int, jobs: int, tell: Callable[[], None]) -> list[Any]:
-    """All runs, in their order. Processes are started only if what remains takes longer than starting them."""
+def _in_parallel(play: Callable[[int], Any], runs: int, jobs: int, report: Callable[[], None]) -> list[Any]:
+    """Play all runs and return them in order. Starts processes only if the remaining runs take longer than starting them."""
     if find_spec("joblib") is None:
         raise InputError(f"jobs={jobs} needs joblib: pip install 'hsb[cli]'. Or use jobs=1.")
     _check_sendable(play, jobs)
@@ -108,7 +109,7 @@ def _in_parallel(play: Callable[[int], Any], runs: int, jobs: int, tell: Callabl
     while len(played) < runs:
         begin = time.process_time()
         played.append(play(len(played)))
-        tell()
+        report()
         seconds = time.process_time() - begin
         if len(played) > 1 and seconds * (runs - len(played)) > WORTH:  # the first run may have compiled
             break
@@ -119,7 +120,7 @@ def _in_parallel(play: Callable[[int], Any], runs: int, jobs: int, tell: Callabl
     for rows, results in spread(jobs, _play_some, tasks) if tasks else ():
         for run, losses in zip(rows, results, strict=True):
             played[run] = losses
-            tell()
+            report()
     return played
 
 
@@ -128,11 +129,11 @@ def _play_some(play: Callable[[int], Any], rows: range) -> tuple[range, list[Any
 
 
 def _check_sendable(play: Callable[[int], Any], jobs: int) -> None:
-    """InputError if policies and problem cannot be sent to other processes."""
+    """Raise `InputError` if policies or the problem cannot be sent to other processes."""
     from joblib.externals.loky.backend.reduction import dumps
 
     try:
         dumps(play)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
-        given = f"jobs={jobs} sends policies and problem to other processes, but they cannot be pickled ({error})"
-        raise InputError(f"{given}. Let a function make what cannot be sent, as lambda seed: ..., or use jobs=1.") from error
+        reason = f"jobs={jobs} sends policies and problem to other processes, but they cannot be pickled ({error})"
+        raise InputError(f"{reason}. Give functions that make the policies, lambda seed: ..., or use jobs=1.") from error

@@ -1,4 +1,4 @@
-"""The results of a comparison, as tidy data, a table, differences with intervals, curves and a picture."""
+"""The result of a comparison: as tidy data, a table, differences with intervals, curves and figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,9 +24,9 @@ class Row(NamedTuple):
     policy: str
     """The policy's name."""
     run: int
-    """Which data set was played, from 0."""
+    """The number of the data set, from 0."""
     presentation: int
-    """Which time the policy played that data set, from 0."""
+    """The number of the presentation of that data set, from 0."""
     round: int
     """The round up to which the loss is averaged, from 1."""
     average_loss: float
@@ -70,10 +70,10 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Average losses of several policies on one problem, as `hsb.evaluate.compare` returns them.
+    """Average losses of several policies on one problem; `hsb.evaluate.compare` returns it.
 
-    A run is one data set, and a presentation is once that a policy plays it. Runs are the unit of every interval; presentations are averaged
-    within them. Averages are kept at some rounds only, the marks.
+    A run is one data set; each time a policy plays it is a presentation. Runs are the unit of every interval; presentations are averaged within
+    a run. Averages are kept at some rounds only, the marks.
 
     >>> losses = {"good": np.array([[[0.5, 0.1]], [[0.4, 0.2]]]), "bad": np.array([[[0.5, 0.6]], [[0.6, 0.7]]])}
     >>> compared = Comparison(marks=np.array([10, 100]), losses=losses)
@@ -90,19 +90,19 @@ class Comparison:
     losses: Mapping[str, Floats]
     """By the policy's name, an array of shape (runs, presentations, marks): the average loss over the first `marks[i]` rounds."""
     title: str = ""
-    """What was played, in words, for figures."""
+    """The problem in words, for figures."""
     synthetic: bool = False
-    """Was the problem made up, and not read from a file?"""
+    """Is the problem synthetic, rather than read from a file?"""
     best: float | None = None
-    """What the best policy that knows the model is expected to lose a round, over all rounds."""
+    """The expected average loss of the best policy that knows the model, over all rounds."""
     best_so_far: Floats | None = None
-    """The same, up to each of the marked rounds; None: as over all rounds."""
+    """The same, up to each of the marked rounds; None: equal to `best`."""
     loss_range: tuple[float, float] | None = None
-    """The range that all losses lie in; None: not known. Bands are drawn within it."""
+    """The range of all losses; None: not known. Bands are drawn within it."""
     bounds: Mapping[str, Floats] = field(default_factory=dict)
-    """What is proved of a policy's expected regret at the marked rounds, against the mappings of its structure.
+    """Proved bounds on a policy's expected regret at the marked rounds, against the mappings of its structure.
 
-    It holds against the best policy too, where that is one of these mappings."""
+    A bound holds against the best policy too if that is one of these mappings."""
 
     @property
     def policies(self) -> list[str]:
@@ -111,15 +111,15 @@ class Comparison:
 
     @property
     def rows(self) -> Iterator[Row]:
-        """Every number by itself, an iterator of `Row`; `to_frame` makes a data frame of them."""
+        """Every number, an iterator of `Row`; `to_frame` makes a data frame of them."""
         for name, table in self.losses.items():
             for (run, presentation, mark), loss in np.ndenumerate(table):
                 yield Row(name, run, presentation, int(self.marks[mark]), float(loss))
 
     def averages(self, policy: str, *, since: int = 0, until: int | None = None) -> Floats:
-        """An array with a number for each run: the average loss of `policy` over the rounds after `since` up to `until`.
+        """Return the average loss of `policy` in each run over the rounds after `since` up to `until`, an array.
 
-        Both must be marked, else `InputError`; `since=0` is the beginning, `until=None` the end.
+        Both must be marked rounds, else `InputError`; `since=0` is the beginning, `until=None` the end.
         """
         end = self._mark(int(self.marks[-1]) if until is None else until)
         if policy not in self.losses:
@@ -134,31 +134,31 @@ class Comparison:
         return np.asarray((total - table[:, begin] * self.marks[begin]) / (self.marks[end] - self.marks[begin]))
 
     def interval(self, policy: str, *, since: int = 0, until: int | None = None) -> Interval:
-        """A policy's average loss, with a 95% interval. `since` and `until` as in `averages`."""
+        """Return a policy's average loss, with a 95% interval. `since` and `until` as in `averages`."""
         return mean_interval(self.averages(policy, since=since, until=until))
 
     def difference(self, a: str, b: str, *, since: int = 0, until: int | None = None) -> Interval:
-        """How much more policy `a` lost a round than policy `b`, on the same data, with a 95% interval: above 0 where `b` is better.
+        """Return the average loss of policy `a` minus that of `b`, on the same data, with a 95% interval: above 0 if `b` is better.
 
         `since` and `until` as in `averages`.
         """
         return paired_interval(self.averages(a, since=since, until=until) - self.averages(b, since=since, until=until))
 
     def table(self, *, since: int = 0, until: int | None = None) -> list[TableRow]:
-        """A `TableRow` for each policy, in the order given. `since` and `until` as in `averages`."""
+        """Return a `TableRow` for each policy, in the order given. `since` and `until` as in `averages`."""
         return [TableRow(name, *self.interval(name, since=since, until=until)) for name in self.losses]
 
     def curves(self) -> dict[str, Curve]:
-        """By the policy's name, its average loss so far, with a 95% band, at the marked rounds."""
+        """Return, by the policy's name, its average loss so far, with a 95% band, at the marked rounds."""
         curves = {}
         for name, table in self.losses.items():
             curves[name] = Curve(self.marks, *np.array([mean_interval(column) for column in table.mean(axis=1).T]).T)
         return curves
 
     def regret_curves(self) -> dict[str, Curve]:
-        """By the policy's name, its regret so far: what was lost more than the best policy that knows the model is expected to lose.
+        """Return, by the policy's name, its regret so far: its loss minus the expected loss of the best policy that knows the model.
 
-        `InputError` where `best` is None: it is known of synthetic problems that do not react to the policy.
+        Raises `InputError` if `best` is None: it is known only for synthetic problems that do not react to the policy.
 
         >>> losses = {"mine": np.array([[[0.5, 0.3]], [[0.5, 0.3]]])}
         >>> Comparison(marks=np.array([10, 100]), losses=losses, best=0.25).regret_curves()["mine"].mean
@@ -171,7 +171,7 @@ class Comparison:
         }
 
     def regret_range(self) -> tuple[Floats, Floats]:
-        """The least and the largest regret that are possible at the marked rounds, two arrays; infinite if `loss_range` is None.
+        """Return the least and the largest possible regret at the marked rounds, two arrays; infinite if `loss_range` is None.
 
         >>> losses = {"mine": np.array([[[0.5, 0.3]], [[0.5, 0.3]]])}
         >>> compared = Comparison(marks=np.array([10, 100]), losses=losses, best=0.25, loss_range=(0.0, 1.0))
@@ -185,7 +185,7 @@ class Comparison:
     def _best(self) -> Floats:
         if self.best is None:
             raise InputError(
-                "Regret needs the loss of the best policy, which only synthetic problems know. Use plot() or curves()."
+                "Regret needs the loss of the best policy, which is known only for synthetic problems. Use plot() or curves()."
             )
         return np.full(len(self.marks), self.best) if self.best_so_far is None else self.best_so_far
 
@@ -198,16 +198,17 @@ class Comparison:
         log: bool = True,
         legend: Legend = True,
     ) -> Any:
-        """Draw regret so far with bands, and beside each policy that has a structure its bound; return the axes.
+        """Draw regret so far with bands, and the bound of each policy that has a structure; return the axes.
 
-        A bound is against the mappings of the structure, the curve against the best policy: where that is none of them, the curve may cross.
+        A bound is against the mappings of the structure, the curve against the best policy: if that is not such a mapping, the curve may cross
+        the bound.
 
         - `ax`: matplotlib's axes to draw into; None makes new ones.
-        - `bounds`: other bounds, by the policy's name: a function of the round, e.g. `policy.regret_bound`, or a number for each mark. {} draws
-          none.
-        - `styles`: by the policy's name, what to add to the style of its line, as matplotlib's `plot` takes it.
+        - `bounds`: other bounds, by the policy's name: a function of the round, e.g. `policy.regret_bound`, or a number for each mark; {} for
+          no bounds.
+        - `styles`: by the policy's name, arguments of matplotlib's `plot` to add to the style of its line.
         - `log`: are both axes logarithmic?
-        - `legend`: False for none; "inside", "beside" or "below" the axes; True chooses a place that covers and cuts off nothing.
+        - `legend`: False for no legend; "inside", "beside" or "below" the axes; True chooses a place where it covers nothing.
 
         >>> import hsb
         >>> tree = hsb.BinaryTree(depth=3)
@@ -245,7 +246,7 @@ class Comparison:
         write_atomically(path, ("\n".join(lines) + "\n").encode())
 
     def to_frame(self) -> Any:
-        """A pandas data frame of `rows`: a row for each policy, run, presentation and marked round. `InputError` if pandas is missing."""
+        """Return a pandas data frame of `rows`: one for each policy, run, presentation and mark. Raises `InputError` if pandas is missing."""
         return data_frame(list(self.rows), columns=list(Row._fields))
 
     def __str__(self) -> str:
@@ -260,11 +261,13 @@ class Comparison:
     def _mark(self, number: int) -> int:
         index = int(np.searchsorted(self.marks, number))
         if index == len(self.marks) or self.marks[index] != number:
-            raise InputError(f"Round {number} was not written down. Compare again with marks=[{number}].")
+            raise InputError(
+                f"Round {number} is not a mark, so its averages were not kept. Compare again with marks=[{number}]."
+            )
         return index
 
 
-def joined(runs: Sequence[Mapping[str, Any]], marks: Ints, **about: Any) -> Comparison:
-    """A comparison from the results of `play_run`, one a run."""
+def join_runs(runs: Sequence[Mapping[str, Any]], marks: Ints, **about: Any) -> Comparison:
+    """Make a comparison from the results of `play_run`, one for each run."""
     losses = {name: np.stack([np.asarray(run[name], dtype=np.float64) for run in runs]) for name in runs[0]}
     return Comparison(marks=np.asarray(marks, dtype=np.int64), losses=losses, **about)

@@ -1,4 +1,4 @@
-"""One run: a data set, and every policy on it as often as it is presented."""
+"""One run: a data set, which every policy plays in each presentation."""
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping
@@ -12,13 +12,13 @@ from ...problems import Problem
 from ...types import Bounds, Floats, Ints
 
 PolicySpec = Callable[[int], Policy] | Policy
-"""A function that makes a policy from a seed; or a policy, which is copied and given random numbers of its own."""
+"""A function that makes a policy from a seed; or a policy, which is copied with new random numbers."""
 
-POINTS = 120  # of a curve that are spaced evenly; as many more are spaced by ratio
+POINTS = 120  # evenly spaced points of a curve; as many again are spaced by ratio
 
 
 def marked_rounds(rounds: int, also: Iterable[int] = ()) -> Ints:
-    """The rounds at which the average loss is written down: some evenly spaced, some by ratio, the last, and those in `also`.
+    """Return the rounds at which average losses are kept: some evenly spaced, some by ratio, the last, and those in `also`.
 
     >>> marked_rounds(5, also=[2])
     array([1, 2, 3, 4, 5])
@@ -42,9 +42,9 @@ def play_run(
     marks: Ints,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, Floats]:
-    """The average loss of each policy at the marked rounds, shape (presentations, marks), in run number `run`.
+    """Play run number `run`; return the average loss of each policy at the marked rounds, shape (presentations, marks).
 
-    A policy's numbers do not depend on which others play, nor on how many presentations follow.
+    A policy's numbers do not depend on the other policies, nor on the number of presentations that follow.
     """
     sample = None if problem.reacts else problem.sample(rounds, data_seed(seed, run))
     averages = {}
@@ -64,7 +64,7 @@ def play_run(
 
 
 def enter(policy_spec: PolicySpec, seed: int) -> Policy:
-    """A policy of its own for one presentation."""
+    """Make or copy the policy for one presentation."""
     if isinstance(policy_spec, Policy):
         return policy_spec.copy(seed=seed)
     policy = policy_spec(seed)
@@ -75,7 +75,7 @@ def enter(policy_spec: PolicySpec, seed: int) -> Policy:
 
 
 def loss_range(policy_specs: Mapping[str, PolicySpec]) -> Bounds | None:
-    """The range that the losses of all these policies lie in; None if one of them finds its range on the way or clips losses.
+    """Return the range of the losses of all these policies; None if one of them infers its range or clips losses.
 
     >>> import hsb
     >>> loss_range({"a": hsb.Exp3(arms=2), "b": hsb.Exp3(arms=2, loss_range=(-1, 1))})
@@ -88,12 +88,12 @@ def loss_range(policy_specs: Mapping[str, PolicySpec]) -> Bounds | None:
 
 
 def data_seed(seed: int, run: int) -> int:
-    """What data set number `run` is sampled with."""
+    """Return the seed of data set number `run`."""
     return _seed(seed, run)
 
 
 def policy_seed(seed: int, run: int, presentation: int, name: str) -> int:
-    """What a policy draws from in one presentation of a data set: independent of every other policy, presentation and run."""
+    """Return a policy's seed in one presentation of a data set, independent of every other policy, presentation and run."""
     return _seed(seed, run, presentation, zlib.crc32(name.encode(errors="surrogatepass")))
 
 

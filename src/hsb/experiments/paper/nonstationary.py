@@ -44,7 +44,7 @@ class NonstationaryExperiment(Paper, Race):
         return settings | {"policies": {"the paper's policies": paper_policies(depths), "drift and the default": own}}
 
     def marks(self, settings: dict[str, Any]) -> list[int]:
-        problem = problems.named(**settings["problem"])
+        problem = problems.by_name(**settings["problem"])
         assert isinstance(problem, problems.SuddenChange)
         return [problem.change(settings["rounds"])]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...checks import listed, one_of, path_of, whole
 from ...logs.batch import Batch, Pools
-from ...logs.formats.text import BOM, DAMAGE, EmptyLines, cut_off, opened
+from ...logs.formats.text import BOM, DAMAGE, EmptyLines, cut_off, open_bytes
 from ...logs.limits import LIMITS, Limits
 from ...logs.log import Log, OnError, Problem, Problems
 from ...logs.writing import FEATURES
@@ -98,7 +98,7 @@ class _Reading:
         held, too_long, ended, begun = 0, False, False, False
         self.state[self.kernels.LINES] = 0
         self.blank = EmptyLines(path, self.log.limits)
-        with opened(path, self.log.limits) as stream:
+        with open_bytes(path, self.log.limits) as stream:
             while not ended:
                 try:
                     got = stream.readinto(memoryview(raw)[held:CHUNK])  # type: ignore[attr-defined]
@@ -173,7 +173,7 @@ class _Reading:
         self.log._labels = labels
 
     def _problem(self, path: Path, reason: str) -> None:
-        self.log.pass_over(Problem(str(path), int(self.state[self.kernels.LINES]), reason), self.log.on_error)
+        self.log.skip_line(Problem(str(path), int(self.state[self.kernels.LINES]), reason), self.log.on_error)
 
 
 REASONS = (  # in the order of the kernel's codes

@@ -1,1 +1,1 @@
-"""The formats that logs are read from and written to, a file each."""
+"""The formats of logs that are read and written, one module each."""

@@ -1,4 +1,4 @@
-"""The rows of comma-separated values, some of which go over several lines. A quote that is never closed costs its own line and no other."""
+"""Reading rows of comma-separated values, which may span several lines. A quote that is never closed spoils only its own line."""
 
 import csv
 from collections import deque
@@ -14,9 +14,9 @@ MOST = 1000  # lines of a row
 
 
 def csv_rows(path: Path, report: Report, limits: Limits) -> Iterator[tuple[int, list[str]]]:
-    """The rows that can be told apart and have as many fields as the first, with the number of the line each begins on.
+    """Yield the rows that have as many fields as the first, each with the number of its first line.
 
-    Where a row over several lines is none, its first line is reported, and the others are read as rows of their own.
+    If several lines are not a valid row together, the first is reported and the others are read again as separate rows.
     """
     source, again = lines(path, report, limits), deque[Line]()
     width = 0
@@ -43,7 +43,7 @@ def csv_rows(path: Path, report: Report, limits: Limits) -> Iterator[tuple[int, 
 
 
 def _row(source: Iterator[Line], again: deque[Line], taken: list[Line]) -> list[str] | str:
-    """The next row, from the lines to be read `again` and then from the source, or what is wrong with it; `taken` are its lines."""
+    """Return the next row or what is wrong with it. Lines come from `again`, then from the source; they are added to `taken`."""
 
     def texts() -> Iterator[str]:
         while len(taken) < MOST:

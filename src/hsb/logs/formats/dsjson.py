@@ -1,4 +1,4 @@
-"""VW's decision service format: one JSON object a line. Read and written."""
+"""VW's decision service format (dsjson), one JSON object on each line: reading and writing."""
 
 import json
 import math
@@ -17,22 +17,23 @@ INDEX = "index"
 
 
 class DsjsonFiles(LineFiles):
-    """Events: shared features, actions, which one was chosen and with which probability, and its cost.
+    """Files of events: shared features, actions, the action chosen, its probability and its cost.
 
-    - `context`: paths of shared features, e.g. ["GUser.age"]; left out, those of the first event. Text becomes its `hsb.encode.code` where a
-      feature is named in `categories`, or, without `context`, where the first event has text.
-    - An EventId that was there before is a problem; an event without one is used.
-    - `arm`: the path of the action's feature that names it; "index" its place, from 0; None its features, or the value if there is only one.
+    - `meaning.context`: paths of shared features, e.g. ["GUser.age"]; default: those of the first event. Text becomes its `hsb.encode.code` if
+      the feature is in `meaning.categories`, or, without `context`, if the first event has text there.
+    - A repeated EventId is a problem; an event without one is used.
+    - `arm`: the path of the action's feature that names it; "index": the action's index, from 0; None: its features, or the value of the only
+      feature.
     """
 
-    def __init__(self, paths: Sequence[Path], given: Meaning, arm: str | None) -> None:
+    def __init__(self, paths: Sequence[Path], meaning: Meaning, arm: str | None) -> None:
         self.arm = arm
-        if not given.context:
-            first = _first(paths, given.limits)
+        if not meaning.context:
+            first = _first(paths, meaning.limits)
             texts = {name for name, value in first.items() if isinstance(value, str)}
-            given = given._replace(context=tuple(first), categories=given.categories | texts)
-        given.check()
-        super().__init__(paths, given._replace(is_text=True, offers="lists", negative=True, needs_id=False))
+            meaning = meaning._replace(context=tuple(first), categories=meaning.categories | texts)
+        meaning.check()
+        super().__init__(paths, meaning._replace(is_text=True, offers="lists", negative=True, needs_id=False))
 
     def read(self, text: str) -> str | tuple[Any, ...]:
         event = _event(text)
@@ -60,7 +61,7 @@ class DsjsonFiles(LineFiles):
         return points, names[index], probability, cost, names, event.get("Timestamp"), event.get("EventId")
 
     def _index(self, event: dict[str, Any], actions: int) -> int | str:
-        """The place of the action chosen, from 0."""
+        """Return the index of the action chosen, from 0, or what is wrong with it."""
         zero, one = event.get("_labelIndex"), event.get("_label_Action")
         for value in (zero, one):
             if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
@@ -77,7 +78,7 @@ class DsjsonFiles(LineFiles):
             return str(k)
         if not isinstance(action, dict):
             return None
-        features = flat(action)
+        features = flatten(action)
         if self.arm is not None:
             value = features.get(self.arm)
             return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
@@ -88,62 +89,62 @@ class DsjsonFiles(LineFiles):
 
 
 def _first(paths: Sequence[Path], limits: Limits) -> dict[str, Any]:
-    """The shared features of the first event that has a context."""
+    """Return the shared features of the first event that has a context."""
     for path in paths:
         for line in lines(path, lambda _: None, limits):
             event = _event(line.text)
             if isinstance(event, dict) and isinstance(event.get("c"), dict):
                 return _shared(event["c"])
-    raise FileError(f"{paths[0]} has no event with a context, c: is it dsjson? Say what it is with format=.")
+    raise FileError(f"{paths[0]} has no event with a context, c, so it is not dsjson. Give another format=.")
 
 
 def _shared(context: Mapping[str, Any]) -> dict[str, Any]:
-    """The features of an event that are not an action's."""
-    return flat({name: value for name, value in context.items() if name != "_multi"})
+    """Return the features of an event that belong to no action."""
+    return flatten({name: value for name, value in context.items() if name != "_multi"})
 
 
 def _event(text: str) -> Any:
-    """The JSON value on a line; None for what is none."""
+    """Parse the JSON value on a line; None if it is not JSON."""
     try:
-        return json.loads(text, parse_constant=_refused)
+        return json.loads(text, parse_constant=_reject)
     except (ValueError, RecursionError):
         return None
 
 
-def _refused(word: str) -> Any:
+def _reject(word: str) -> Any:
     raise ValueError(word)
 
 
 def _scalar(value: Any) -> Any:
-    """A number or text; None for what is neither."""
+    """Return a number or text as it is, a boolean as a float; None for anything else."""
     if isinstance(value, bool):
         return float(value)
     return value if isinstance(value, str | int | float) else None
 
 
-def flat(features: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Nested features by their path, names joined by points.
+def flatten(features: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Return nested features by their path, with names joined by points; `before` is put before every path.
 
-    >>> flat({"GUser": {"age": 0.3, "likes": {"red": 1}}})
+    >>> flatten({"GUser": {"age": 0.3, "likes": {"red": 1}}})
     {'GUser.age': 0.3, 'GUser.likes.red': 1}
     """
     by_path: dict[str, Any] = {}
     for name, value in features.items():
-        by_path |= flat(value, f"{before}{name}.") if isinstance(value, Mapping) else {before + name: value}
+        by_path |= flatten(value, f"{before}{name}.") if isinstance(value, Mapping) else {before + name: value}
     return by_path
 
 
 def write_dsjson(to: TextIO, batches: Iterable[Batch], names: Sequence[str] | None) -> None:
-    """Write batches, an event a line. The cost is -reward; a row's id is its number from 0 on.
+    """Write batches, one event on each line. The cost is -reward; a row's id is its number, from 0.
 
-    A batch knows the probability of the arm shown alone; the rest is written as if spread evenly over the others. VW learns from the former.
+    A batch has only the probability of the arm shown; the rest is spread evenly over the other arms. VW learns from the arm shown.
     """
     number = 0
     for batch in batches:
         features = feature_names(names, batch.contexts.shape[1])
         actions = [{"TAction": {"a": str(arm)}} for arm in batch.arms]
         if len({str(arm) for arm in batch.arms}) < len(batch.arms):
-            raise InputError("Two arms are written alike. Give them other labels.")
+            raise InputError("Two arms have the same text. Give them different labels.")
         for i in range(len(batch)):
             pool = batch.pools[batch.pool[i]].tolist()
             place, p, n = pool.index(int(batch.arm[i])), float(batch.propensity[i]), len(pool)

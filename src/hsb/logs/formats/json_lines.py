@@ -1,4 +1,4 @@
-"""JSON lines: {"context": {...}, "arm": ..., "propensity": ..., "reward": ...}, one decision a line. Read only."""
+"""JSON lines, one decision on each line: {"context": {...}, "arm": ..., "propensity": ..., "reward": ...}. Reading only."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,30 +10,30 @@ from ...errors import FileError
 from ..columns import ColumnRoles
 from ..named import LOOKED
 from ..rows import Meaning, Report, Rows
-from .dsjson import flat
+from .dsjson import flatten
 from .text import LineFiles, lines
 
 NAMES = {"arm": "arm", "propensity": "propensity", "available": "available", "timestamp": "timestamp", "id": "id"}
 
 
 class JsonFiles(LineFiles):
-    """Decisions as services write them down, a JSON object a line; names that are not asked for are passed over.
+    """Files with one decision on each line, a JSON object, as services log them; other names are ignored.
 
-    - Nested features go by their path, "user.age"; a context that is a list has x0, x1, ..., a number is x. A feature that a line does not
-      have is missing. Without `context`, features are those of the first lines.
-    - `named`: other names than arm, propensity, reward (or loss), available, timestamp and id; or what all propensities are.
+    - Nested features are named by their path, "user.age"; a context that is a list has x0, x1, ..., a number is x. A feature that a line lacks
+      is missing. Without `meaning.context`, the features are those of the first lines.
+    - `named`: names other than arm, propensity, reward (or loss), available, timestamp and id; or the propensity of all rows.
     """
 
-    def __init__(self, paths: Sequence[Path], given: Meaning, named: Mapping[str, Any]) -> None:
-        first = _first(paths, given)
+    def __init__(self, paths: Sequence[Path], meaning: Meaning, named: Mapping[str, Any]) -> None:
+        first = _first(paths, meaning)
         features = dict.fromkeys(name for event in first for name in _features(event["context"]))
-        given = given if given.context else given._replace(context=tuple(features))
+        meaning = meaning if meaning.context else meaning._replace(context=tuple(features))
         names = {part: name for part, name in NAMES.items() if any(name in event for event in first)}
         names |= {part: name for part, name in named.items() if name is not None}
         if not {"reward", "loss"} & names.keys():
             names |= {"loss": "loss"} if all("reward" not in event for event in first) else {"reward": "reward"}
-        roles = ColumnRoles.of(given, **{part: names.get(part) for part in (*NAMES, "reward", "loss")})
-        there = dict.fromkeys([*features, *given.context, *(name for event in first for name in event)])
+        roles = ColumnRoles.of(meaning, **{part: names.get(part) for part in (*NAMES, "reward", "loss")})
+        there = dict.fromkeys([*features, *meaning.context, *(name for event in first for name in event)])
         self.roles = roles.within([(str(paths[0]), list(there))])
         super().__init__(paths, self.roles.meaning._replace(needs_id=False))
 
@@ -44,10 +44,10 @@ class JsonFiles(LineFiles):
     def read(self, text: str) -> str | tuple[Any, ...]:
         event = _event(text)
         if event is None:
-            return 'the line is no JSON object with a "context"' if text.strip() else "the line is empty"
+            return 'the line is not a JSON object with a "context"' if text.strip() else "the line is empty"
         features, roles = _features(event["context"]), self.roles
         if isinstance(roles.available, str) and roles.available not in event:
-            return f"there is no {roles.available}, as others have"
+            return f"the line lacks {roles.available}, which other lines have"
         parts: Any = (roles.arm, roles.propensity, roles.value, roles.available, roles.timestamp, roles.id)
         return [features.get(name) for name in self.meaning.context], *(event.get(part) if part else None for part in parts)
 
@@ -69,18 +69,18 @@ def _event(text: str) -> dict[str, Any] | None:
     return event if isinstance(event, dict) and "context" in event else None
 
 
-def _first(paths: Sequence[Path], given: Meaning) -> list[dict[str, Any]]:
-    """The first lines that are decisions."""
+def _first(paths: Sequence[Path], meaning: Meaning) -> list[dict[str, Any]]:
+    """Return the first lines that are decisions."""
     for path in paths:
-        some = (_event(line.text) for line in lines(path, lambda _: None, given.limits))
-        if found := [event for event in islice(some, LOOKED) if event is not None]:
-            return found
+        some = (_event(line.text) for line in lines(path, lambda _: None, meaning.limits))
+        if events := [event for event in islice(some, LOOKED) if event is not None]:
+            return events
     raise FileError(f"""{paths[0]} has no line like {{"context": {{...}}, "arm": "a", "propensity": 0.5, "reward": 1}}.""")
 
 
 def _features(context: Any) -> dict[str, Any]:
     if isinstance(context, Mapping):
-        return flat(context)
+        return flatten(context)
     if isinstance(context, list):
         return {f"x{j}": value for j, value in enumerate(context)}
     return {} if context is None else {"x": context}

@@ -1,9 +1,9 @@
-"""The native format, HSB's own Parquet files: any log in one compact form, fast to read again. Written and read a group of rows at a time.
+"""The native format, HSB's own Parquet files: compact for any log, and fast to read. Groups of rows are written and read one at a time.
 
-A row has arm and pool (int32), reward, timestamp and propensity (float64; null where it is 1 / size of the pool), and its features:
-`bits`, where those of the whole group are 0 or 1, else `contexts`. Pools are numbered within a group in order of appearance; `offers` lists a
-pool's arms on the row where it first appears and is null elsewhere. The labels of the arms are in the footer, under the key "hsb", and with
-them a digest of every group of rows and one of all this (`native_checks.py`); pages have Parquet's own checksums too.
+A row has arm and pool (int32), reward, timestamp and propensity (float64; all null if each is 1 / size of the pool), and its features: `bits`
+if all features of the group are 0 or 1, else `contexts`. Pools are numbered within a group in order of appearance. `offers` lists a pool's
+arms on the row where it first appears, and is null elsewhere. The footer holds, under the key "hsb", the labels of the arms, a digest of every
+group of rows, and a digest of the footer itself (`native_checks.py`); pages also have Parquet's checksums.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,9 +28,9 @@ KEY = b"hsb"
 
 
 class StoredLog(Log):
-    """A log from Parquet files that `hsb.logs.write` or `hsb.logs.convert` wrote. All its arms are known from the beginning, and its length.
+    """A log from Parquet files that `hsb.logs.write` or `hsb.logs.convert` wrote. Its arms and its length are known before it is read.
 
-    `hsb.logs.open` makes it. `paths` are the files, `rows` the most rows of a batch.
+    `hsb.logs.open` makes it. `paths` are the files, `rows` is the most rows of a batch.
 
     >>> import tempfile, pathlib, hsb.logs
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -46,7 +46,7 @@ class StoredLog(Log):
         self.paths = [path_of("a log", path) for path in listed("paths", paths, 1 << 20)]
         self.size = whole("rows", rows, 1)
         if not self.paths:
-            raise InputError("No file given: a log needs at least one.")
+            raise InputError("A log needs at least one file; given none.")
         facts = self._facts = [_facts(path) for path in self.paths]
         if len({one.features for one in facts}) > 1:
             raise InputError(f"The files have different numbers of features: {[one.features for one in facts]}.")
@@ -80,7 +80,7 @@ class StoredLog(Log):
                         yield replace(part, contexts=contexts, arms=arms, estimated=facts.estimated)
 
     def cut(self) -> list[Log]:
-        """A log for each file, and for each million rows or so of a file: the same whoever reads them."""
+        """Return a log for each file, or for each million rows or so of a larger file; the parts do not depend on the reader."""
         return [part for k in range(len(self.paths)) for part in self._pieces(k)]
 
     def _pieces(self, k: int) -> Iterator["StoredLog"]:
@@ -101,7 +101,7 @@ class StoredLog(Log):
 
 
 def _group(held: Stored, places: Ints) -> Batch:
-    """A group of rows: a batch without arms, its features as they are stored: numbers, or bytes with a bit each."""
+    """Make a batch of a stored group: without arms, its features as stored (numbers, or bytes with a bit for each feature)."""
     arm, pools = held.arm, Pools(np.concatenate([[0], np.cumsum(held.sizes)]), held.members)
     if not np.array_equal(places, np.arange(len(places))):
         arm, pools = places[arm], Pools.of([places[pools[k]].tolist() for k in range(len(held.sizes))])
@@ -109,7 +109,7 @@ def _group(held: Stored, places: Ints) -> Batch:
 
 
 def is_native(path: Path) -> bool:
-    """Is it a Parquet file that HSB wrote?"""
+    """Did HSB write this Parquet file?"""
     with damaged(path, "its footer cannot be read"), parquet(path) as file:
         return KEY in (file.metadata.metadata or {})
 
@@ -118,18 +118,16 @@ def _facts(path: Path) -> Footer:
     with damaged(path, "its description cannot be read"), parquet(path) as file:
         raw, rows, groups = (file.metadata.metadata or {}).get(KEY), file.metadata.num_rows, file.num_row_groups
         if raw is None:
-            raise InputError(
-                f"{path} was not written by hsb. Say which column is what: context=[...], arm=, propensity=, reward=."
-            )
+            raise InputError(f"{path} was not written by hsb. Name its columns: context=[...], arm=, propensity=, reward=.")
         facts = read_facts(raw)
         if rows < 0 or facts.rows != rows or len(facts.groups) != groups:
-            raise ValueError("it does not have the rows that it says it has")
+            raise ValueError("its number of rows or of groups differs from its footer")
         check_types(file.schema_arrow, facts.features)
         return facts._replace(rows=rows)
 
 
 def write_native(file: Any, batches: Iterable[Batch], uniform: bool | None) -> None:
-    """Write batches to an open file, and say in its footer whether they were drawn uniformly; and their digests, for `read_group`."""
+    """Write batches to an open file; the footer records whether arms were drawn uniformly (`uniform`), and digests for `read_group`."""
     writer: Any = None
     rows, groups, estimated = 0, [], False
     try:
@@ -144,9 +142,9 @@ def write_native(file: Any, batches: Iterable[Batch], uniform: bool | None) -> N
             estimated |= any(batch.estimated for batch in group)
             groups.append(digest(table, features))
         if writer is None:
-            raise InputError("There is nothing to write: the log has no rows that can be used.")
+            raise InputError("There is nothing to write: the log has no row that can be used. See log.problems.")
         if not all(is_label(arm) for arm in arms):
-            raise InputError("The labels of arms must be text or finite numbers to be written; given others.")
+            raise InputError("Labels of arms must be text or finite numbers to be written; this log has others. Rename them.")
         writer.add_key_value_metadata({KEY: write_facts(Footer(features, uniform, list(arms), rows, groups, estimated))})
     finally:
         if writer is not None:
@@ -154,7 +152,7 @@ def write_native(file: Any, batches: Iterable[Batch], uniform: bool | None) -> N
 
 
 def _groups(batches: Iterable[Batch]) -> Iterator[list[Batch]]:
-    """Batches that together have `GROUP` rows or a few more, and what is left; each must fit the one before."""
+    """Yield lists of batches with at least `GROUP` rows together (the last perhaps fewer). Each batch must fit the one before."""
     held: list[Batch] = []
     last: Batch | None = None
     for batch in filter(len, batches):
@@ -163,7 +161,9 @@ def _groups(batches: Iterable[Batch]) -> Iterator[list[Batch]]:
         if now != before:
             raise InputError(f"All batches need the same features; given {before}, then {now}.")
         if batch.arms[: len(last.arms)] != last.arms:
-            raise InputError("The batches of a log need the same arms in the same order, and perhaps more; given others.")
+            raise InputError(
+                "Batches of a log need the arms of the batch before, in the same order, perhaps followed by more; given others."
+            )
         last = batch
         held.append(batch)
         if sum(map(len, held)) >= GROUP:
@@ -174,11 +174,11 @@ def _groups(batches: Iterable[Batch]) -> Iterator[list[Batch]]:
 
 
 def _table(held: list[Batch]) -> Any:
-    """Batches as one table of the native columns; their types do not depend on what the batches hold."""
+    """Return batches as one table of the native columns, whose types are the same for all batches."""
     arrow = need("pyarrow")
     names = ("arm", "reward", "timestamp", "propensity")
     whole = {name: np.concatenate([getattr(batch, name) for batch in held]) for name in names}
-    pool, first, pools = _merged(held)
+    pool, first, pools = _merge_pools(held)
     n, features, sizes = len(pool), held[0].contexts.shape[1], pools.sizes
     is_uniform = np.array_equal(whole["propensity"], 1.0 / sizes[pool])
     filled = np.zeros(n, dtype=np.int64)
@@ -206,8 +206,8 @@ def _table(held: list[Batch]) -> Any:
     )
 
 
-def _merged(held: list[Batch]) -> tuple[Ints, Ints, Pools]:
-    """Each row's pool, numbered as they appear; the rows where they do; the pools."""
+def _merge_pools(held: list[Batch]) -> tuple[Ints, Ints, Pools]:
+    """Return each row's pool, numbered in order of appearance; the row where each pool first appears; and the pools."""
     seen: dict[bytes, int] = {}
     numbers = []
     for batch in held:

@@ -1,4 +1,4 @@
-"""What an hsb Parquet file must be: its description, its types, and every number in a group of rows."""
+"""Checks of an hsb Parquet file: its footer, its types, and every number in a group of rows."""
 
 import json
 import math
@@ -13,13 +13,13 @@ from .table import need
 
 VERSION = 2
 WIDEST = 1 << 20  # features
-# All that is read at once: not contexts, which takes room even where null.
+# Columns that are read together: not contexts, which takes memory even if null.
 COLUMNS = ["arm", "pool", "reward", "timestamp", "propensity", "offers", "bits"]
 TYPES = {"arm": "int32", "pool": "int32", "reward": "double", "timestamp": "double", "propensity": "double"}
 
 
 class Footer(NamedTuple):
-    """What the footer says: features, arms, how many rows, a digest for each group of rows."""
+    """The content of the footer: features, arms, the number of rows, a digest for each group of rows."""
 
     features: int
     uniform: bool | None
@@ -30,7 +30,7 @@ class Footer(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """A group of rows as it is stored, checked: pool k offers sizes[k] of the members, in their order."""
+    """A group of rows as stored, after the checks: pool k has the next sizes[k] of the members, in order."""
 
     arm: Ints
     pool: Ints
@@ -39,32 +39,33 @@ class Stored(NamedTuple):
     probabilities: Floats
     sizes: Ints
     members: Ints
-    features: Any  # (n, d) numbers, or (n, bytes) with a bit a feature
+    features: Any  # (n, d) numbers, or (n, bytes) with a bit for each feature
 
 
 def is_label(arm: Any) -> bool:
-    """Can it be written as a label?"""
+    """Can this arm be written as a label?"""
     return isinstance(arm, str | int) or (isinstance(arm, float) and math.isfinite(arm))
 
 
 def write_facts(facts: Footer) -> str:
-    """The footer's text."""
-    said = {"version": VERSION, **facts._asdict()}
+    """Return the text of the footer."""
+    content = {"version": VERSION, **facts._asdict()}
     if not facts.estimated:
-        del said["estimated"]
-    return json.dumps(said | {"digest": _sum(said)})
+        del content["estimated"]
+    return json.dumps(content | {"digest": _sum(content)})
 
 
 def read_facts(raw: bytes) -> Footer:
-    """The footer's facts; FileError for another version, ValueError or TypeError for what is damaged."""
-    said = json.loads(raw)
-    if not isinstance(said, dict):
-        raise ValueError("it is no description of a log")
-    if (version := said["version"]) != VERSION:
+    """Parse the footer. Raises `FileError` for another version, ValueError or TypeError for a damaged footer."""
+    content = json.loads(raw)
+    if not isinstance(content, dict):
+        raise ValueError("its footer does not describe a log")
+    if (version := content["version"]) != VERSION:
         raise FileError(f"It has version {quoted(version)}; this hsb reads {VERSION}. Write it again, or update hsb.")
-    if said.pop("digest") != _sum(said):
-        raise ValueError("its digest is another")
-    facts = Footer(said["features"], said["uniform"], said["arms"], said["rows"], said["groups"], said.get("estimated", False))
+    if content.pop("digest") != _sum(content):
+        raise ValueError("its digest does not match")
+    stored = (content[name] for name in ("features", "uniform", "arms", "rows", "groups"))
+    facts = Footer(*stored, content.get("estimated", False))
     if type(facts.features) is not int or not 1 <= facts.features <= WIDEST:
         raise ValueError(f"features must be a whole number in 1 .. {WIDEST}")
     if facts.uniform not in (None, True, False):
@@ -78,12 +79,12 @@ def read_facts(raw: bytes) -> Footer:
     return facts
 
 
-def _sum(said: Any) -> str:
-    return blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=16).hexdigest()
+def _sum(content: Any) -> str:
+    return blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def check_types(schema: Any, features: int) -> None:
-    """Refuse columns of other types than those written."""
+    """Raise ValueError if a column has another type than `write_native` writes."""
     types = need("pyarrow.types")
     there = {name: schema.field(name).type for name in (*COLUMNS, "contexts")}
     bad = [name for name, kind in TYPES.items() if str(there[name]) != kind]
@@ -95,23 +96,23 @@ def check_types(schema: Any, features: int) -> None:
     if not wide or there["contexts"].list_size != features:
         bad.append("contexts")
     if bad:
-        raise ValueError(f"the column {bad[0]} is {there[bad[0]]}, which it must not be with {features} features")
+        raise ValueError(f"the column {bad[0]} has the type {there[bad[0]]}, which is wrong for {features} features")
 
 
 def read_group(file: Any, k: int, facts: Footer) -> Stored:
-    """Group k of the rows; ValueError where it is not what was written, or could not have been."""
+    """Read group k of the rows. Raises ValueError if it was changed after it was written, or is not valid."""
     table = file.read_row_group(k, columns=COLUMNS)
     if table["bits"].null_count:
         table = table.append_column("contexts", file.read_row_group(k, columns=["contexts"])["contexts"])
     held = _stored(table, facts.features)
     if _digest(held) != facts.groups[k]:
-        raise ValueError("its digest is another: the file was changed after it was written")
+        raise ValueError("its digest does not match: the file was changed after it was written")
     _check(held, len(facts.arms), bool(facts.uniform))
     return held
 
 
 def digest(table: Any, features: int) -> str:
-    """The digest of a table that is about to be written."""
+    """Return the digest of a table that is about to be written."""
     return _digest(_stored(table, features))
 
 
@@ -125,7 +126,7 @@ def _digest(held: Stored) -> str:
 
 
 def _stored(table: Any, features: int) -> Stored:
-    """The columns of a table in NumPy's arrays."""
+    """Return the columns of a table as NumPy arrays."""
     compute, n = need("pyarrow.compute"), len(table)
     if any(table[name].null_count for name in ("arm", "pool", "reward", "timestamp")):
         raise ValueError("a number is missing")
@@ -133,12 +134,12 @@ def _stored(table: Any, features: int) -> Stored:
     sizes = np.asarray(compute.list_value_length(lists), dtype=np.int64)
     flat = compute.list_flatten(lists)
     if flat.null_count:
-        raise ValueError("an offer is missing")
+        raise ValueError("an available arm is missing")
     arm, pool = np.asarray(table["arm"], dtype=np.int64), np.asarray(table["pool"], dtype=np.int64)
     if len(pool) and not (pool.min() >= 0 and pool.max() < len(sizes)):
         raise ValueError("a row has a pool that is not listed")
     if not np.array_equal(pool[np.flatnonzero(np.asarray(table["offers"].is_valid()))], np.arange(len(sizes))):
-        raise ValueError("pools are not numbered as they appear")
+        raise ValueError("pools are not numbered in order of appearance")
     if table["propensity"].null_count not in (0, n):
         raise ValueError("some propensities are missing")
     with np.errstate(divide="ignore"):
@@ -163,7 +164,7 @@ def _features(table: Any, n: int, features: int) -> Any:
 
 
 def _check(held: Stored, arms: int, uniform: bool) -> None:
-    """What every reader of a batch relies on."""
+    """Raise ValueError for numbers that a reader of a batch must not see."""
     for name, numbers in (("an arm", held.arm), ("an available arm", held.members)):
         if len(numbers) and not (numbers.min() >= 0 and numbers.max() < arms):
             raise ValueError(f"{name} is not in 0 .. {arms - 1}")
@@ -179,6 +180,6 @@ def _check(held: Stored, arms: int, uniform: bool) -> None:
     if not (((held.probabilities > 0.0) & (held.probabilities <= 1.0)).all() and np.isfinite(held.reward).all()):
         raise ValueError("a propensity is not in (0, 1], or a reward is not finite")
     if uniform and not np.allclose(held.probabilities * held.sizes[held.pool], 1.0, rtol=1e-6, atol=0.0):
-        raise ValueError("arms were not drawn uniformly, as the file says")
+        raise ValueError("arms were not drawn uniformly, though the footer has uniform = true")
     if held.features.dtype != np.uint8 and not np.isfinite(held.features).all():
         raise ValueError("a feature is not finite")

@@ -1,4 +1,4 @@
-"""The Open Bandit Dataset: impressions of fashion items, shown uniformly (`random`) or by Thompson sampling (`bts`)."""
+"""The Open Bandit Dataset: impressions of fashion items, shown uniformly (`random`) or by Thompson sampling (`bts`). Reading only."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,15 +12,16 @@ MEANING = Meaning(("position", *USER), frozenset(USER), arm_type=int)
 COLUMNS = ColumnRoles(MEANING, "item_id", "propensity_score", "click", timestamp="timestamp")
 
 
-def obd_files(paths: Sequence[Path], given: Meaning) -> CsvFiles:
-    """Its CSV files. A context is the position, 1 to 3, and the `hsb.encode.code` of four hashed categories of the user; arms are item numbers.
+def obd_files(paths: Sequence[Path], options: Meaning) -> CsvFiles:
+    """Return the CSV files as a source of rows. Arms are item numbers.
 
-    `given.context` names other columns, e.g. the affinities; `given.categories` those of them that are no numbers.
+    A context is the position, 1 to 3, and the `hsb.encode.code` of four hashed categories of the user. `options.context` names other columns,
+    e.g. the affinities, and `options.categories` those of them that are not numbers.
     """
-    features = given.context or MEANING.context
-    kinds = given.categories or MEANING.categories & set(features)
+    features = options.context or MEANING.context
+    kinds = options.categories or MEANING.categories & set(features)
     meaning = MEANING._replace(
-        context=features, categories=kinds, arms=given.arms, on_error=given.on_error, limits=given.limits
+        context=features, categories=kinds, arms=options.arms, on_error=options.on_error, limits=options.limits
     )
     meaning.check()
     return CsvFiles(paths, COLUMNS._replace(meaning=meaning))

@@ -1,4 +1,4 @@
-"""The Open Bandit Pipeline's `bandit_feedback` dictionary, both ways; and batches from decisions."""
+"""Conversion from and to the Open Bandit Pipeline's `bandit_feedback` dictionary; and batches from decisions."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from ...policy.decision import Decision
 from ...types import Floats
 from ..batch import Batch
 from ..columns import ColumnRoles, require
-from ..decided import checked
+from ..decided import check_decisions
 from ..log import Log, check_log, each_batch
 from ..row_log import RowLog
 from ..rows import Meaning
@@ -19,11 +19,11 @@ from .table import Frame
 
 
 def from_obp(feedback: Mapping[str, Any], *, on_error: Any = "skip", rows: int = 1 << 13) -> Log:
-    """A log from the dictionary of logged feedback that the Open Bandit Pipeline (OBP) uses. All actions were available.
+    """Make a log from the Open Bandit Pipeline's (OBP's) dictionary of logged feedback. All actions count as available.
 
-    It has context (n, d), action, reward, and pscore, or pi_b (n, actions, 1). Rows with a pscore of 0 or NaN, an action beyond n_actions, ...
-    are in the log's `problems`; with `on_error="raise"` they raise `FileError`. A position is not used: give the rows of one position. `rows`
-    is the most rows of a batch.
+    `feedback` needs n_actions, context (n, d), action, reward, and pscore or pi_b (n, actions, 1). Rows with a pscore of 0 or NaN, an action
+    beyond n_actions, ... are in the log's `problems`; with `on_error="raise"` they raise `FileError`. The position is ignored: give the rows of
+    one position. `rows` is the most rows of a batch.
 
     >>> log = from_obp({"n_rounds": 2, "n_actions": 3, "context": [[0.1], [0.2]], "action": [2, 0], "reward": [1, 0], "pscore": [0.5, 0.2]})
     >>> [batch] = log
@@ -55,9 +55,9 @@ def _probabilities(pi_b: Any, action: Any) -> Any:
 
 
 def to_obp(log: Iterable[Batch]) -> dict[str, Any]:
-    """The Open Bandit Pipeline's dictionary of a whole log, in memory. Action k is the log's arm k; pi_b is there where every draw was uniform.
+    """Return a whole log as the Open Bandit Pipeline's (OBP's) dictionary, in memory. Action k is the log's arm k.
 
-    OBP takes every action to be available all the time: a log that says otherwise raises `InputError`.
+    pi_b is None unless every draw was uniform. OBP assumes that all actions are always available: any other log raises `InputError`.
 
     >>> batch = Batch.of(contexts=[[0.1], [0.7]], arm=[0, 1], reward=[1, 0], propensity=[0.5, 0.5], arms=["a", "b"])
     >>> feedback = to_obp([batch])
@@ -67,11 +67,13 @@ def to_obp(log: Iterable[Batch]) -> dict[str, Any]:
     check_log("to_obp", log)
     batches = [batch for batch in each_batch("to_obp", log) if len(batch)]
     if not batches:
-        raise InputError("The log has no rows that can be used.")
+        raise InputError("The log has no row that can be used. See log.problems.")
     m = len(batches[-1].arms)
     for batch in batches:
         if (batch.pools.sizes[np.unique(batch.pool)] < m).any():
-            raise InputError(f"OBP takes all {m} actions to be available all the time; in this log they are not.")
+            raise InputError(
+                f"OBP assumes that all {m} actions are always available; in this log they are not. Write the log as parquet."
+            )
     n = sum(map(len, batches))
     is_uniform = all(batch.is_uniform for batch in batches)
     return {
@@ -89,9 +91,9 @@ def to_obp(log: Iterable[Batch]) -> dict[str, Any]:
 
 
 def from_decisions(decisions: Iterable[Decision], rewards: Sequence[float], *, arms: Sequence[Hashable]) -> Batch:
-    """A `Batch` of decisions and what came of them, e.g. to be written with `hsb.logs.write`.
+    """Make a `Batch` of decisions and their rewards, e.g. to write it with `hsb.logs.write`.
 
-    `rewards` has a number for each decision; `arms` are the policy's. Contexts must be numbers; for dicts there is `hsb.logs.decisions_table`.
+    `rewards` has a number for each decision; `arms` are the policy's arms. Contexts must be numbers; for dicts use `hsb.logs.decisions_table`.
 
     >>> import hsb
     >>> policy = hsb.Exp3(arms=["a", "b"], seed=0)
@@ -99,11 +101,11 @@ def from_decisions(decisions: Iterable[Decision], rewards: Sequence[float], *, a
     >>> from_decisions(decisions, [1.0, 0.0, 1.0], arms=policy.arms)
     Batch(rows=3, features=1, arms=2, pools=1)
     """
-    made, rewards = checked(decisions, rewards)
+    decided, rewards = check_decisions(decisions, rewards)
     arms = arm_list(arms)
     places = {arm: k for k, arm in enumerate(arms)}
-    available = np.ones((len(made), len(places)), dtype=np.bool_)
-    for i, decision in enumerate(made):
+    available = np.ones((len(decided), len(places)), dtype=np.bool_)
+    for i, decision in enumerate(decided):
         named = (decision.arm, *(decision.available or ()))
         if strange := [arm for arm in named if arm not in places]:
             raise InputError(f"Decision {i} names the arm {quoted(strange[0])}, which is not one of arms.")
@@ -111,10 +113,10 @@ def from_decisions(decisions: Iterable[Decision], rewards: Sequence[float], *, a
             available[i] = False
             available[i, [places[arm] for arm in decision.available]] = True
     return Batch.of(
-        contexts=_contexts(made),
-        arm=[places[decision.arm] for decision in made],
+        contexts=_contexts(decided),
+        arm=[places[decision.arm] for decision in decided],
         reward=rewards,
-        propensity=[decision.propensity for decision in made],
+        propensity=[decision.propensity for decision in decided],
         arms=list(arms),
         available=available,
     )
@@ -122,8 +124,10 @@ def from_decisions(decisions: Iterable[Decision], rewards: Sequence[float], *, a
 
 def _contexts(decisions: Sequence[Decision]) -> Floats:
     try:
-        found = np.array([np.atleast_1d(np.asarray(decision.context, dtype=np.float64)) for decision in decisions])
+        return np.array([np.atleast_1d(np.asarray(decision.context, dtype=np.float64)) for decision in decisions])
     except (TypeError, ValueError):
-        given = f"from_decisions takes contexts of numbers, all of one length; given e.g. {quoted(decisions[0].context)}"
-        raise InputError(f"{given}. Of contexts with names make a table: hsb.logs.decisions_table.") from None
-    return found
+        example = quoted(decisions[0].context)
+        raise InputError(
+            f"from_decisions takes contexts of numbers, all of one length; given e.g. {example}. "
+            "For contexts with names use hsb.logs.decisions_table."
+        ) from None

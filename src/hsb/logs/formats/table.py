@@ -1,4 +1,4 @@
-"""Logs in tables: CSV files, Parquet files, Arrow tables, pandas and polars frames."""
+"""Reading logs from tables: CSV files, Parquet files, Arrow tables, pandas and polars data frames."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,14 +21,14 @@ from .text import pieces
 
 
 class CsvFiles(RowFiles):
-    """Comma-separated values with a header, UTF-8, plain or gzip, one file or several with the same columns. Arms are text."""
+    """CSV files with a header, UTF-8, plain or gzip, all with the same columns. Arms are text."""
 
     def __init__(self, paths: Sequence[Path], columns: ColumnRoles) -> None:
         self.columns = columns.within((str(path), header(path)) for path in paths)
         super().__init__(paths, self.columns.meaning._replace(is_text=True, is_untyped=True))
 
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
-        """A row that does not have as many fields as the header is reported."""
+        """Yield the rows of one file. A row whose number of fields differs from the header's goes to `report`."""
         fields = csv_rows(path, report, self.meaning.limits)
         there, wanted = next(fields)[1], self.columns.names
         require(wanted, there, str(path))
@@ -40,7 +40,7 @@ class CsvFiles(RowFiles):
 
 
 def header(path: Path) -> list[str]:
-    """The names of a CSV file's columns."""
+    """Return the names of a CSV file's columns."""
 
     def refuse(problem: Problem) -> None:
         raise FileError(f"{problem}. The first line must name the columns.")
@@ -51,14 +51,14 @@ def header(path: Path) -> list[str]:
 
 
 class ParquetFiles(RowFiles):
-    """Parquet files of others, which need pyarrow; read as many rows at a time as are asked for."""
+    """Parquet files that hsb did not write; needs pyarrow."""
 
     def __init__(self, paths: Sequence[Path], columns: ColumnRoles) -> None:
         self.columns = columns.within((str(path), parquet_names(path)) for path in paths)
         super().__init__(paths, self.columns.meaning)
 
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
-        """A file that cannot be read to its end raises FileError."""
+        """Yield the rows of one file. Raises `FileError` if it cannot be read to its end."""
         with parquet(path) as file:
             done = 0
             with damaged(path, "it cannot be read"):
@@ -74,13 +74,13 @@ class ParquetFiles(RowFiles):
 
 
 def parquet_names(path: Path) -> list[str]:
-    """The names of a Parquet file's columns."""
+    """Return the names of a Parquet file's columns."""
     with damaged(path, "its columns cannot be read"), parquet(path) as file:
         return list(file.schema_arrow.names)
 
 
 def need(name: str) -> Any:
-    """The module of a library that comes with hsb[logs], imported now; InputError where it is not installed.
+    """Import a module of a library that comes with hsb[logs] and return it. Raises `InputError` if it is not installed.
 
     >>> need("json").dumps(1)
     '1'
@@ -92,7 +92,7 @@ def need(name: str) -> Any:
 
 
 def parquet(path: Path) -> Any:
-    """A Parquet file, open for reading; FileError where it is none."""
+    """Open a Parquet file for reading. Raises `FileError` if it is not one."""
     files = need("pyarrow.parquet")
     with damaged(path, "it cannot be read as Parquet"):
         return files.ParquetFile(path, page_checksum_verification=True)
@@ -100,7 +100,7 @@ def parquet(path: Path) -> Any:
 
 @contextmanager
 def damaged(path: Path, what: str) -> Iterator[None]:
-    """FileError for whatever pyarrow, JSON and NumPy raise at a file that is no file of ours, or not whole."""
+    """Raise `FileError` for anything that pyarrow, JSON and NumPy raise at a damaged or foreign file; `what` is what failed."""
     arrow = need("pyarrow")
     try:
         yield
@@ -120,8 +120,8 @@ def damaged(path: Path, what: str) -> Iterator[None]:
         RecursionError,
         arrow.ArrowException,
     ) as error:
-        said = str(error).partition("\n")[0][:200]
-        raise FileError(f"{path} is damaged: {what} ({said}).") from None
+        reason = str(error).partition("\n")[0][:200]
+        raise FileError(f"{path} is damaged: {what} ({reason}).") from None
 
 
 class Frame(RowSource):
@@ -142,7 +142,7 @@ class Frame(RowSource):
         return f"Frame({self.name})"
 
     def rows(self, size: int, report: Report) -> Iterator[Rows]:
-        """Lines are the table's rows, from 1 on."""
+        """Yield the rows; their line numbers are the table's row numbers, from 1."""
         total = len(self.frame[self.columns.arm])
         for begin in range(0, total, size):
             end = min(begin + size, total)
@@ -163,7 +163,7 @@ class Frame(RowSource):
 
 
 def frame_names(frame: Any) -> list[str]:
-    """The names of the columns of a table in memory."""
+    """Return the names of the columns of a table in memory."""
     kind = kind_of(frame)
     if kind == "pyarrow":
         return list(frame.schema.names)
@@ -171,7 +171,7 @@ def frame_names(frame: Any) -> list[str]:
 
 
 def _plain(series: Any) -> Column:
-    """A NumPy column, or a list where pandas has a type of its own."""
+    """Return a NumPy array of a pandas series, or a list if NumPy has no such type."""
     values = np.asarray(series.to_numpy())
     if values.dtype.kind in "biufM":
         return values
@@ -183,7 +183,7 @@ def _arrow(table: Any) -> dict[str, Column]:
 
 
 def _arrow_column(column: Any) -> Column:
-    """A NumPy column of numbers and times, numbered values of text and booleans, else a list."""
+    """Return a NumPy array of numbers and times, `Coded` for text and booleans, else a list."""
     if hasattr(column, "chunks"):
         column = column.combine_chunks()
     kind = str(column.type)
@@ -209,15 +209,15 @@ def _is_small(whole: NDArray[Any]) -> bool:
 
 
 def _codes(numbers: Any) -> Ints:
-    """Numbers from 0 on, -1 where there is none."""
+    """Return codes from 0 on, -1 for null."""
     return np.asarray(numbers.cast("int64").fill_null(-1), dtype=np.int64)
 
 
 def kind_of(frame: Any) -> str | None:
-    """Whose table it is; None for none. Nothing is imported: whoever has a frame has its library."""
+    """Return the kind of table: "pandas", "polars", "pyarrow", "mapping", or None if it is not a table. Imports nothing."""
     module, name = type(frame).__module__.partition(".")[0], type(frame).__name__
     if module == "polars" and name == "LazyFrame":
-        raise InputError("A LazyFrame has no rows yet. Give frame.collect(), or the path of its file.")
+        raise InputError("A LazyFrame has no rows yet. Pass frame.collect(), or the path of its file.")
     if (module, name) in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table"), ("pyarrow", "RecordBatch")):
         return module
     return "mapping" if isinstance(frame, Mapping) else None

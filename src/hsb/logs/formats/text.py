@@ -1,4 +1,4 @@
-"""Lines of text files, plain or gzip."""
+"""Reading lines of text files, plain or gzip."""
 
 import gzip
 import io
@@ -26,18 +26,18 @@ DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, TooMuch)
 T = TypeVar("T")
 
 
-def opened(path: Path, limits: Limits = LIMITS) -> BinaryIO:
-    """The file's bytes, decompressed where they are gzip's; one of `DAMAGE` is raised where there are too many of them."""
+def open_bytes(path: Path, limits: Limits = LIMITS) -> BinaryIO:
+    """Open a file of bytes, decompressed if it is gzip. Reading raises one of `DAMAGE` if a gzip file exceeds `limits`."""
     stream: Any = io.FileIO(path)
     if stream.read(2) == b"\x1f\x8b":
         stream.close()
         return _Unpacked(path, limits)  # type: ignore[return-value]
-    stream.seek(0)  # a pipe, which cannot, is refused and loses nothing
+    stream.seek(0)  # a pipe cannot seek: this raises before any byte is lost
     return stream  # type: ignore[no-any-return]
 
 
 class _Unpacked(io.RawIOBase):
-    """A gzip file, of which every byte that comes out is counted."""
+    """A gzip file that counts the bytes it decompresses, and stops beyond the limits."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
         self.file, self.limits, self.given = gzip.open(path), limits, 0  # noqa: SIM115
@@ -60,7 +60,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def cut_off(path: Path, line: int, error: Exception) -> FileError:
-    """What to raise where a file cannot be read after `line` lines: `error` is one of `DAMAGE`."""
+    """Return the error to raise if a file cannot be read after `line` lines; `error` is one of `DAMAGE`."""
     if isinstance(error, TooMuch):
         return FileError(f"{path} is not read beyond line {line}: {error}.")
     why = f"its compressed data cannot be read beyond line {line} ({error})"
@@ -68,7 +68,7 @@ def cut_off(path: Path, line: int, error: Exception) -> FileError:
 
 
 class Line(NamedTuple):
-    """A line with its newline; where its bytes are no UTF-8, they are replaced in the text."""
+    """A line with its newline. In the text, bytes that are not UTF-8 are replaced."""
 
     number: int
     text: str
@@ -76,13 +76,13 @@ class Line(NamedTuple):
 
 
 class EmptyLines:
-    """Counts empty lines: one after the other there may be so many, and no more."""
+    """Counts consecutive empty lines, up to the limit."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
         self.path, self.limits, self.last, self.count = path, limits, 0, 0
 
     def add(self, line: int) -> None:
-        """Line `line` is empty. FileError where it is one too many."""
+        """Count the empty line with number `line`. Raises `FileError` if it exceeds the limit."""
         self.count = self.count + 1 if line == self.last + 1 else 1
         self.last = line
         if self.count > self.limits.empty:
@@ -92,9 +92,9 @@ class EmptyLines:
 
 
 def lines(path: Path, report: Report, limits: Limits = LIMITS) -> Iterator[Line]:
-    """The lines of a file from the first on. One that is too long is reported; a file that cannot be read to its end raises FileError."""
+    """Yield the lines of a file. A line that is too long goes to `report`. Raises `FileError` if the file cannot be read to its end."""
     number, blank, longest = 0, EmptyLines(path, limits), limits.line
-    with opened(path, limits) as stream, io.BufferedReader(stream, BLOCK) as buffered:  # type: ignore[type-var]
+    with open_bytes(path, limits) as stream, io.BufferedReader(stream, BLOCK) as buffered:  # type: ignore[type-var]
         while True:
             try:
                 raw = buffered.readline(longest)
@@ -119,7 +119,7 @@ def lines(path: Path, report: Report, limits: Limits = LIMITS) -> Iterator[Line]
 
 
 def pieces(items: Iterator[T], size: int) -> Iterator[list[T]]:
-    """The items in lists of `size`, the last perhaps shorter.
+    """Yield the items in lists of `size`; the last may be shorter.
 
     >>> list(pieces(iter("abcde"), 2))
     [['a', 'b'], ['c', 'd'], ['e']]
@@ -129,7 +129,7 @@ def pieces(items: Iterator[T], size: int) -> Iterator[list[T]]:
 
 
 class LineFiles(RowFiles):
-    """Files with a row on each line."""
+    """Files with one row on each line."""
 
     def file(self, path: Path, size: int, report: Report) -> Iterator[Rows]:
         for piece in pieces(self._entries(path, report), size):
@@ -146,16 +146,16 @@ class LineFiles(RowFiles):
 
     @abstractmethod
     def read(self, text: str) -> str | tuple[Any, ...]:
-        """The row on a line, as the fields of `Rows` from `context` on; or what is wrong with it."""
+        """Return the row on a line, as the fields of `Rows` from `context` on; or what is wrong with it."""
 
 
 def feature_names(names: Sequence[str] | None, features: int) -> list[str]:
-    """What a file calls the features: their `names`, else f0, f1, ...
+    """Check `names` and return the names of features in a file; without `names`, f0, f1, ...
 
     >>> feature_names(None, 3)
     ['f0', 'f1', 'f2']
     """
-    called = [f"f{j}" for j in range(features)] if names is None else list(names)
-    if not len(set(called)) == len(called) == features:
-        raise InputError(f"names needs {features} different names of features; given {called}.")
-    return called
+    columns = [f"f{j}" for j in range(features)] if names is None else list(names)
+    if not len(set(columns)) == len(columns) == features:
+        raise InputError(f"names needs {features} different names of features; given {columns}.")
+    return columns

@@ -1,4 +1,4 @@
-"""VW's text format of contextual bandits: `action:cost:probability | features`, actions from 1 on. Read and written."""
+"""VW's text format of contextual bandits, `action:cost:probability | features` with actions from 1: reading and writing."""
 
 import math
 import re
@@ -11,39 +11,41 @@ from ..batch import Batch
 from ..rows import Meaning
 from .text import LineFiles, feature_names, lines
 
-MOST = 4096  # features that are looked for where none are named
+MOST = 4096  # features that are found in the files if no context is given
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 ACTION = re.compile(r"[1-9][0-9]{0,8}")
 
 
 class VWFiles(LineFiles):
-    """Examples of a contextual bandit. Arms are VW's numbers, from 1 on; a line that lists several actions says what was available.
+    """Examples of a contextual bandit. Arms are VW's numbers, from 1. A line with several actions lists the available ones.
 
-    - `context`: names of features, "namespace^name" in a namespace; one that a line does not have is 0. Left out, all there are, in order of
-      appearance, for which the files are read once; files that `hsb.logs.write` wrote name all of theirs, in order, on their first line.
+    - `meaning.context`: names of features, "namespace^name" in a namespace; a feature that a line lacks is 0. Default: all features in order of
+      appearance, which takes one more reading; files that `hsb.logs.write` wrote name all features, in order, on their first line.
     - Costs become rewards: -cost, or with a `loss_range`, low + high - cost.
     """
 
-    def __init__(self, paths: Sequence[Path], given: Meaning) -> None:
-        features: dict[str, None] = dict.fromkeys(given.context)
+    def __init__(self, paths: Sequence[Path], meaning: Meaning) -> None:
+        features: dict[str, None] = dict.fromkeys(meaning.context)
         actions: set[int] = set()
-        if not given.context or given.arms is None:
+        if not meaning.context or meaning.arms is None:
             for path in paths:
-                for line in lines(path, lambda _: None, given.limits):
+                for line in lines(path, lambda _: None, meaning.limits):
                     row = parse(line.text) if line.is_utf8 else "not UTF-8"
                     if isinstance(row, str):
                         continue
                     actions |= {row[0], *row[3]}
-                    if not given.context:
+                    if not meaning.context:
                         features |= dict.fromkeys(row[4])
                         if len(features) > MOST:
                             raise InputError(f"{path} has more than {MOST} features. Name those to use with context=[...].")
         if not features:
-            raise FileError(f"{paths[0]} has no line of the form action:cost:probability | features. Is its format vw?")
-        known = given.arms or tuple(sorted(actions)) or (1,)
+            raise FileError(
+                f"{paths[0]} has no line of the form action:cost:probability | features, so it is not vw. Give another format=."
+            )
+        known = meaning.arms or tuple(sorted(actions)) or (1,)
         self.places = {name: j for j, name in enumerate(features)}
         super().__init__(
-            paths, given._replace(context=tuple(features), arms=known, offers="lists", negative=True, by_name=False)
+            paths, meaning._replace(context=tuple(features), arms=known, offers="lists", negative=True, by_name=False)
         )
 
     def read(self, text: str) -> str | tuple[Any, ...]:
@@ -62,7 +64,7 @@ Parsed = tuple[int, float, float, tuple[int, ...], dict[str, float]]
 
 
 def parse(line: str) -> Parsed | str:
-    """Action, cost, probability, the actions listed if several, and features; or what is wrong.
+    """Parse a line: action, cost, probability, the available actions if the line lists several, and features; or what is wrong.
 
     >>> parse("2:0.5:0.25 | age:0.3 |colour red")
     (2, 0.5, 0.25, (), {'age': 0.3, 'colour^red': 1.0})
@@ -121,7 +123,7 @@ def _features(rest: str) -> dict[str, float] | str:
             if not name or (colon and not NUMBER.fullmatch(number)):
                 return "a feature is not name or name:value"
             if space + name in features:
-                return "a feature is given twice"
+                return "a feature appears twice"
             features[space + name] = weight * (float(number) if colon else 1.0)
             if not math.isfinite(features[space + name]):
                 return "a feature is not finite"
@@ -129,9 +131,9 @@ def _features(rest: str) -> dict[str, float] | str:
 
 
 def write_vw(to: TextIO, batches: Iterable[Batch], names: Sequence[str] | None) -> None:
-    """Write batches, an example a line. Arm k, from 0, is action k + 1; the cost is -reward.
+    """Write batches, one example on each line. Arm k, from 0, is action k + 1; the cost is -reward.
 
-    The first line has all features, so that reading them in order of appearance gives the same columns; later ones leave out those that are 0.
+    The first line has all features, so that a reader finds them in the same order; later lines leave out features that are 0.
     """
     is_first, width = True, None
     for batch in batches:
@@ -140,12 +142,12 @@ def write_vw(to: TextIO, batches: Iterable[Batch], names: Sequence[str] | None) 
             raise InputError(f"All batches need the same features; given {width}, then {batch.contexts.shape[1]}.")
         width = len(features)
         if any(re.search(r"[\s:|]", name) or not name for name in features):
-            raise InputError(f"names needs different names of features, without space, : and |; given {features}.")
+            raise InputError(f"names needs different names of features, without space, : or |; given {features}.")
         for i in range(len(batch)):
             label = f"{batch.arm[i] + 1}:{quoted(0.0 - float(batch.reward[i]))}:{quoted(float(batch.propensity[i]))}"
             pool = batch.pools[batch.pool[i]]
             if len(pool) == 1 < len(batch.arms):
-                raise InputError("VW's text cannot say that only one arm was available. Write dsjson or parquet.")
+                raise InputError("VW's text format cannot express that only one arm was available. Write dsjson or parquet.")
             words = [label if arm == batch.arm[i] else str(arm + 1) for arm in pool]
             points = zip(features, batch.contexts[i].tolist(), strict=True)
             used = [f"{name}:{quoted(value)}" for name, value in points if value or is_first]

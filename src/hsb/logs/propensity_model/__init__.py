@@ -1,1 +1,1 @@
-"""Propensities that nobody wrote down: a model of who wrote the log, and how well it fits."""
+"""Estimating propensities that were not logged: a model of the logging policy, and its fit."""

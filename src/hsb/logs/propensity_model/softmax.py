@@ -1,4 +1,4 @@
-"""Multinomial logistic regression with a penalty, where of each row only some classes were possible; by L-BFGS (Nocedal 1980)."""
+"""Multinomial logistic regression with a penalty and, for each row, a set of possible classes; by L-BFGS (Nocedal 1980)."""
 
 from collections import deque
 
@@ -10,11 +10,11 @@ from ...types import Floats, Ints
 OF_CONSTANT = 0.01  # the penalty of the constant's weights
 MEMORY = 12  # steps whose curvature is remembered
 ITERATIONS = 200
-CLOSE = 0.02  # of a log-likelihood, in all: probability makes about half a unit for each weight
+CLOSE = 0.02  # of the total log-likelihood: random variation is about half a unit for each weight
 
 
 def softmax(scores: Floats, available: NDArray[np.bool_]) -> Floats:
-    """Of each class that was possible, by its score; the others have 0.
+    """Return the softmax of the scores over the possible classes; other classes have probability 0.
 
     >>> softmax(np.zeros((1, 3)), np.array([[True, False, True]])).tolist()
     [[0.5, 0.0, 0.5]]
@@ -26,13 +26,13 @@ def softmax(scores: Floats, available: NDArray[np.bool_]) -> Floats:
     return scores
 
 
-def fitted(X: Floats, y: Ints, available: NDArray[np.bool_], start: Floats, size: float = 1.0) -> Floats:
-    """Weights (features, classes) of the least loss, -log-likelihood + `size` / 2 times their squares, looked for from `start` on.
+def fit_weights(X: Floats, y: Ints, available: NDArray[np.bool_], start: Floats, size: float = 1.0) -> Floats:
+    """Return weights (features, classes) that minimise -log-likelihood + `size` / 2 times the sum of their squares, from `start` on.
 
     The first column of X is the constant.
 
     >>> X, y = np.array([[1.0, -1.0], [1.0, 1.0]] * 50), np.array([0, 1] * 50)
-    >>> W = fitted(X, y, np.ones((100, 2), dtype=bool), np.zeros((2, 2)))
+    >>> W = fit_weights(X, y, np.ones((100, 2), dtype=bool), np.zeros((2, 2)))
     >>> bool(softmax(X[:1] @ W, np.ones((1, 2), dtype=bool))[0, 0] > 0.95)
     True
     """
@@ -42,24 +42,24 @@ def fitted(X: Floats, y: Ints, available: NDArray[np.bool_], start: Floats, size
     most = max(available.sum(axis=1).mean(), 1.0) if len(y) else 1.0
     scale = np.linalg.inv(X.T @ X / most + np.diag(penalty[:, 0]))  # about the inverse curvature of each class
 
-    def at(W: Floats) -> tuple[float, Floats]:
+    def loss_and_gradient(W: Floats) -> tuple[float, Floats]:
         probabilities = softmax(X @ W, available)
         loss = -float(np.log(np.maximum(probabilities[rows, y], 1e-300)).sum()) + 0.5 * float((penalty * W * W).sum())
         probabilities[rows, y] -= 1.0
         return loss, X.T @ probabilities + penalty * W
 
-    loss, gradient = at(W)
+    loss, gradient = loss_and_gradient(W)
     past: deque[tuple[Floats, Floats]] = deque(maxlen=MEMORY)
     for _ in range(ITERATIONS):
-        step = -_turned(gradient, past, scale)
+        step = -_precondition(gradient, past, scale)
         slope = float((gradient * step).sum())
         if -slope <= 2.0 * CLOSE:
             break
-        share, new, better = 1.0, W + step, at(W + step)
+        share, new, better = 1.0, W + step, loss_and_gradient(W + step)
         while better[0] > loss + 1e-4 * share * slope and share > 1e-10:
             share *= 0.5
             new = W + share * step
-            better = at(new)
+            better = loss_and_gradient(new)
         if better[0] > loss:
             break
         moved, turned = new - W, better[1] - gradient
@@ -69,8 +69,8 @@ def fitted(X: Floats, y: Ints, available: NDArray[np.bool_], start: Floats, size
     return W
 
 
-def _turned(gradient: Floats, past: "deque[tuple[Floats, Floats]]", scale: Floats) -> Floats:
-    """The gradient times about the inverse of the curvature: the two loops of L-BFGS, around `scale`."""
+def _precondition(gradient: Floats, past: "deque[tuple[Floats, Floats]]", scale: Floats) -> Floats:
+    """Multiply the gradient by an approximate inverse Hessian: the two loops of L-BFGS, around `scale`."""
     q, shares = gradient.copy(), []
     for moved, turned in reversed(past):
         share = float((moved * q).sum()) / float((moved * turned).sum())

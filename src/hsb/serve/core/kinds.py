@@ -11,7 +11,7 @@ from ...features import Features
 from ...files.memory_limit import limited
 from ...learners.encoded import encode_contexts, encoder_from
 from ...policy import Policy
-from ...specs import NEEDED, declared, known_keys, made, needed, needs_structure, within
+from ...specs import NEEDED, construct, known_keys, needs_structure, parse_features, required_arguments, within
 from ...structures import OneOf, Structure
 from ...structures.spaces import Box, Cells, Space
 
@@ -26,7 +26,9 @@ MOST_MEMORY = 256 << 20  # bytes of a policy's state at its beginning
 def kinds() -> list[str]:
     """The kinds of policies that can be served."""
     return sorted(
-        name for name, kind in Policy.kinds.items() if kind.__module__.startswith("hsb.policies.") and needed(kind) <= NEEDED
+        name
+        for name, kind in Policy.kinds.items()
+        if kind.__module__.startswith("hsb.policies.") and required_arguments(kind) <= NEEDED
     )
 
 
@@ -65,7 +67,7 @@ def make_policy(given: Plain, arms: list[str], arm_features: Plain | None = None
     if "features" in settings:
         said = _table("policy.features", settings["features"])
         with within("policy"):
-            settings["features"] = Features.from_dict(said) if isinstance(said.get("kinds"), list) else declared(said)
+            settings["features"] = Features.from_dict(said) if isinstance(said.get("kinds"), list) else parse_features(said)
     if arm_features and takes == "perhaps" and not first:
         settings["arm_features"] = arm_features
     return _limited(kind, settings, first, arms)
@@ -74,7 +76,7 @@ def make_policy(given: Plain, arms: list[str], arm_features: Plain | None = None
 def _limited(kind: Any, settings: Plain, first: list[Any], arms: list[str]) -> Policy:
     try:
         with limited(MOST_MEMORY / 8):
-            found: Policy = made(kind, settings, *first, arms=list(arms), seed=0)  # every u comes from outside
+            found: Policy = construct(kind, settings, *first, arms=list(arms), seed=0)  # every u comes from outside
     except BudgetError:
         raise InputError(
             f"policy: it would take more than the {MOST_MEMORY >> 20} MB that a policy may have here. Make its structure smaller."
@@ -117,7 +119,7 @@ def make_structure(given: Any, space: Space | None = None) -> Structure:
         if not isinstance(parts, list):
             raise InputError(f"policy.structure.structures must be a list; given {quoted(parts)}.")
         return OneOf(*(make_structure(each, space) for each in parts))
-    found: Structure = made(kind, settings) if space is None else made(kind, settings, space=space)
+    found: Structure = construct(kind, settings) if space is None else construct(kind, settings, space=space)
     return found
 
 
@@ -127,7 +129,7 @@ def make_space(given: Any) -> Space:
     if "cells" in settings:
         known_keys(settings, {"cells"})
         return Cells(whole("cells", settings["cells"], 1, MOST_CELLS))
-    found: Box = made(Box, settings)
+    found: Box = construct(Box, settings)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...logs.formats.dsjson import flat
+from ...logs.formats.dsjson import flatten
 from ..core import AddCandidate, Answer, Import, Promote, Served
 from ..core.encoding import HEAD, TRIALS, check_fits, fitted
 from ..core.kinds import make_policy
@@ -38,7 +38,7 @@ async def check_evaluated(service: Service, served: Served, candidates: dict[str
     """Raise InputError if one of an evaluation's `candidates` cannot be made for the policy's updates."""
     head, newest = await service.readers.scan(views.contexts, served.id, HEAD, TRIALS)
     await service.compiler.ready(fit_jobs(candidates.values(), newest))
-    await service.beside(check_candidates, served, candidates, [flat(named_context(each)) for each in head])
+    await service.beside(check_candidates, served, candidates, [flatten(named_context(each)) for each in head])
 
 
 def _complete(served: Served, spec: Any, head: list[Any]) -> Any:

@@ -70,13 +70,13 @@ def evaluate(db: str, name: str, request: dict[str, Any]) -> dict[str, Any]:
 def updates_table(reader: Any, policy: Any) -> tuple[Any, list[dict[str, Any]]]:
     """Return a policy's updates as a log with contexts by name, and the contexts."""
     from ... import logs
-    from ...logs.formats.dsjson import flat
+    from ...logs.formats.dsjson import flatten
 
     columns: dict[str, list[Any]] = {}
     own: dict[str, list[Any]] = {name: [] for name in ("hsb arm", "hsb propensity", "hsb reward", "hsb available", "hsb at")}
     contexts: list[dict[str, Any]] = []
     for row, decision, arms in updates(reader, policy):
-        contexts.append(flat(named_context(json.loads(decision.context))))
+        contexts.append(flatten(named_context(json.loads(decision.context))))
         for name, value in contexts[-1].items():
             columns.setdefault(name, [None] * (len(contexts) - 1)).append(value)
         for column in columns.values():

@@ -3,7 +3,7 @@
 import hashlib
 from typing import Any
 
-from ...logs.formats.dsjson import flat
+from ...logs.formats.dsjson import flatten
 from ..core import STATUS, Activate, Answer, Decide, Served
 from ..core.flags import sticky_id
 from ..local import clock
@@ -89,7 +89,7 @@ def _decide_arguments(call: Call, name: str, *, activate: bool) -> tuple[Any, ..
     if policy is not None and call.body.type not in (None, *ALSO.get(policy.settings.flag.type, ())):
         detail = f"The values of {name} have the type {policy.settings.flag.type}, not {call.body.type}. Its setting flag.values defines them."
         raise HttpProblem(422, "type-mismatch", detail)
-    context = flat({name: value for name, value in (call.body.context or {}).items() if name != KEY})
+    context = flatten({name: value for name, value in (call.body.context or {}).items() if name != KEY})
     id = None if policy is None else _sticky(call, policy)
     available = None if policy is None else policy.settings.flag.available(policy.active_arms)
     return name, id or new_id(), context, available, None, activate, 0, call.key.id, id is None, False, id is not None
