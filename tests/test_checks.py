@@ -90,7 +90,7 @@ def test_contexts(structure, context, fragments):
     for call in calls:
         refused(call, fragments)
         assert state(p) == before
-    assert decision._taught == ()
+    assert decision._learned_by == ()
 
 
 def test_one_context_at_a_time():
@@ -141,7 +141,7 @@ CALLS: dict[str, Row] = {
     "both": (lambda p: p.learn(made(), loss=1.0, reward=1.0), ["loss= or reward=", "exactly one", "both"]),
     "neither": (
         lambda p: p.learn(made(), reward=None),
-        ["loss= or reward=", "exactly one", "neither. Where no reward came, leave learn out", "missing='skip'"],
+        ["loss= or reward=", "exactly one", "neither. If no reward came, do not call learn", "missing='skip'"],
     ),
     "an empty dict": (lambda p: p.learn({}, reward=1), ["given a dict with nothing in it", "hsb.Decision.from_dict"]),
     "no context": (lambda p: p.decide(), ["Contexts must be numbers", "given None"]),
@@ -176,13 +176,13 @@ CALLS: dict[str, Row] = {
     **{
         f"id {value!r:.20}": (
             lambda p, value=value: p.learn(made(id=value), loss=1.0),
-            ["id must be the text that decision.id gave", "given ", "Leave it out"],
+            ["id must be the text of decision.id", "given ", "Leave id out"],
         )
         for value in (11, 10**30, -1, "a", "a-01", "-7", "a-" + "9" * 30, "a" * 500 + "-1", 1.5, True)
     },
     "id not issued": (
-        lambda p: p.learn(made(id=f"{p.ledger.stream}-11"), loss=1.0),
-        ["never issued", "issued 11", "Leave id out"],
+        lambda p: p.learn(made(id=f"{p.ledger.lineage}-11"), loss=1.0),
+        ["has not made decision number", "it has made 11", "Leave id out"],
     ),
     "add an arm twice": (lambda p: p.add_arm("a"), ["'a' already", "differ"]),
     "add a list": (lambda p: p.add_arm(["d"]), ["['d']", "hashable"]),

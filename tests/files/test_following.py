@@ -267,7 +267,7 @@ def test_real_workers_and_a_queue_that_delivers_twice(tmp_path: Path, lives: int
         each.stdout.close()
     ids = [json.loads(line)["decision"]["id"] for line in lines]
     assert len(set(ids)) == len(ids) == learner.rounds == refused == taken > 0
-    assert len({name.rsplit("-", 1)[0] for name in ids}) == len(learner.ledger.elsewhere.streams) == 3
+    assert len({name.rsplit("-", 1)[0] for name in ids}) == len(learner.ledger.elsewhere.lineages) == 3
     late = hsb.load(path)
     for line in lines[:: max(1, len(lines) // 50)]:  # much later, by another process
         with pytest.raises(hsb.InputError, match="already"):

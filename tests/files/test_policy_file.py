@@ -124,7 +124,7 @@ def test_the_ledger(tmp_path):
     twin = again(policy, tmp_path)
     twin.learn(pending, loss=0.5)
     for decision in (done, pending):
-        with pytest.raises(hsb.InputError, match="learned from already"):
+        with pytest.raises(hsb.InputError, match="learned already"):
             twin.learn(decision, loss=0.5)
     assert twin.decide(0.1).number == policy.decide(0.1).number == 27
 

@@ -47,7 +47,7 @@ def test_an_arm_added_while_running():
     given = Exp4(2, arms=2, learning_rate=0.5)
     given.add_arm("new")
     assert given.probabilities([[0.5, 0, 0.5], [0, 0, 1]]) == pytest.approx([0.25, 0.0, 0.75])
-    refused(lambda: made("mappings").add_arm("d"), ["Exp4 cannot take another arm", "Make a new one"])
+    refused(lambda: made("mappings").add_arm("d"), ["Exp4 cannot add an arm after construction", "Make a new policy"])
 
 
 # -- bad input -------------------------------------------------------------------------------------------------------

@@ -285,7 +285,7 @@ def test_damaged_state_is_refused():
         LinUCB(2, arms=3).learner.from_arrays({"state": arrays["state"], "updates": -arrays["updates"] - 1}, 200)
     with pytest.raises(ValueError, match="does not fit"):
         LinUCB(3, arms=3).learner.from_arrays(arrays, 200)
-    assert LinUCB(2, arms=3).learner.from_arrays(arrays, 200).seen == 200
+    assert LinUCB(2, arms=3).learner.from_arrays(arrays, 200).rounds == 200
 
 
 # -- bad input -----------------------------------------------------------------------------------------------------------

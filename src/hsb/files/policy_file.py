@@ -88,7 +88,7 @@ def load(path: str | Path, *, seed: Seed | Literal["file"] = "file", **given: An
 def described(policy: Policy) -> dict[str, Any]:
     """What a policy is, as plain data: two that say the same and learn the same stay the same."""
     return {
-        **copying.described(policy),
+        **copying.to_plain_data(policy),
         **policy.loss_scale.plain_data(),
         **({"floor": policy.floor} if policy.floor > 0.0 else {}),
         "rounds": min(policy.rounds, MOST),
@@ -109,7 +109,7 @@ def _packed(policy: Policy) -> bytes:
         raise InputError(f"The random generator {name} cannot be written to a file. Use one of {', '.join(STATES)}.")
     arrays = policy.learner.to_arrays()
     header = {"format": FORMAT, "version": VERSION, **described(policy), "clipped": min(policy.clipped, MOST)}
-    header |= {"issued": min(ledger.issued, MOST), "stream": ledger.stream, "past": ledger.past}
+    header |= {"issued": min(ledger.issued, MOST), "lineage": ledger.lineage, "past": ledger.past}
     header["elsewhere"] = ledger.elsewhere.plain()
     header["arrays"] = {name: [array.dtype.kind, *array.shape] for name, array in arrays.items()}
     text, buffer = json.dumps(header), io.BytesIO()
@@ -146,7 +146,7 @@ def unpack(source: bytes | BinaryIO, given: dict[str, Any]) -> Policy:
         common |= {name: header[name] for name in ("outside", "floor") if name in header}
         common["seed"] = generator(header["generator"])
         elsewhere = Elsewhere.unpacked(header["elsewhere"], archive.read("elsewhere"))
-        ledger = Ledger.unpacked(counts["issued"], archive.read("ledger"), header["stream"], header["past"], elsewhere)
+        ledger = Ledger.unpacked(counts["issued"], archive.read("ledger"), header["lineage"], header["past"], elsewhere)
         with limited((1 + MADE) * archive.bytes / 8):
             afford(archive.unpacked / 8)
             settings = {**header["settings"], **given}

@@ -16,7 +16,7 @@ from ..errors import FileError, InputError, quoted
 from ..files import policy_file
 from ..logs import Batch
 from ..policy import Policy
-from ..policy.copying import become
+from ..policy.copying import adopt
 from ..types import Floats
 from .batches import Play
 from .seen import Seen, context_digest, policy_digest
@@ -88,7 +88,7 @@ class Checkpoint:
             raise FileError(f"{self.path} is not a whole checkpoint ({error}). Remove it to begin anew.") from error
         self._before = [(play.policy, policy_file.pack(play.policy), _asked(play.policy)) for play in plays.values()]
         for play, policy in zip(plays.values(), found, strict=True):
-            become(play.policy, policy)
+            adopt(play.policy, policy)
         for name, play in plays.items():
             play.matched, play.total, play.squares = header["sums"][name]
         thinning.bit_generator.state = drawn
@@ -112,7 +112,7 @@ class Checkpoint:
             yield batch, self.seen.digest()
         if not is_same:
             for policy, packed, given in self._before:  # as if nothing had been taken over
-                become(policy, policy_file.unpack(packed, given))
+                adopt(policy, policy_file.unpack(packed, given))
             raise FileError(f"{self.path} is the checkpoint of a replay of another log. Give that one, or remove the file.")
 
     def write(self, plays: Mapping[str, Play], thinning: np.random.Generator, at: Progressed, read: str) -> None:

@@ -98,19 +98,19 @@ class BestFixed(Policy):
         policy = cls(structure, arms=table.shape[1] if arms is None else arms, mapping=0, **common)
         points, policy.clipped = policy.learner.check(contexts)
         check_shape(name, table, (len(points), len(policy.arms)))
-        policy.loss_scale.check(table, name + "[{}]")
-        losses, unit = policy._as_losses(table, rewarded=rewards is not None)
+        policy.loss_scale.check_table(table, name + "[{}]")
+        losses, unit = policy._as_losses(table, are_rewards=rewards is not None)
         policy.learner = policy.learner.best_for(points, losses, most, low=policy.loss_range[0], unit=unit)
         return policy
 
-    def _as_losses(self, table: Floats, *, rewarded: bool) -> tuple[Floats, float]:
-        """A table of losses or rewards as losses of at least 0, and the unit in which they are measured, so that sums stay finite."""
-        scale, table = self.loss_scale, self.loss_scale.moved(table)
-        if scale.auto:  # it knows the answer, so also the range
-            scale.learned(table.ravel(), rewarded)
-            table, rewarded = scale.losses(table) if rewarded else table, False
+    def _as_losses(self, table: Floats, *, are_rewards: bool) -> tuple[Floats, float]:
+        """Return a table as losses of at least 0 in some unit, and the unit, chosen so that sums stay finite."""
+        scale, table = self.loss_scale, self.loss_scale.clip(table)
+        if scale.auto:  # it knows the whole table, so also the range
+            scale.take_rows(table.ravel(), are_rewards)
+            table, are_rewards = scale.losses_of(table) if are_rewards else table, False
         low, high = self.loss_range
-        losses = high - table if rewarded else table - low
+        losses = high - table if are_rewards else table - low
         unit = 1.0 if high - low <= WIDE else high - low
         return losses / unit, unit
 
