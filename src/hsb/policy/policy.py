@@ -258,7 +258,7 @@ class Policy:
             self.ledger.feedback.add(decision, mask, arm, own, self.arm_set.arms)
 
     def _learn(self, decision: Decision, mask: Masks | None, arm: int, own: bool, value: float, is_reward: bool) -> None:
-        """Learn a checked decision and its checked feedback, wholly or not at all.
+        """Learn a checked decision and its checked feedback, wholly or not at all: after an interrupt `settle` finishes or undoes it.
 
         `mask` has the arms that were available (None: all), `arm` is the index of the arm played. The decision's memo counts only if this
         policy made it (`own`). `value` is the loss, or with `is_reward` the reward, before scaling to [0, 1].
@@ -269,7 +269,6 @@ class Policy:
             self.clipped += clipped
         loss, new_scale = (value, None) if scale.direct and not is_reward else scale.scale(value, is_reward)
         try:
-            # After an interrupt, `settle` finishes or undoes what is pending.
             self.pending = pending = _tuple(Rounds, (self.rounds, view, decision, own, new_scale))
             successor = learner.learn(view, mask, arm, loss, float(decision.propensity), memo)
             if successor is not None:
@@ -314,9 +313,8 @@ class Policy:
     ) -> int:
         """Learn the losses (or the rewards) of several decisions in order, as `learn` would one by one; return the number of rows learned.
 
-        All or nothing: if a row cannot be learned, no row is, and the `InputError` names the row. A row whose feedback is None or NaN cannot
-        be learned; `missing="skip"` leaves it out, and its decision can be learned later. After an interrupt (Ctrl-C) the first rows are
-        learned, and `rounds` counts them.
+        If a row cannot be learned, no row is, and the `InputError` names the row. A row whose feedback is None or NaN cannot be learned;
+        `missing="skip"` leaves it out for later. After an interrupt (Ctrl-C) the first rows are learned, and `rounds` counts them.
 
         >>> import hsb
         >>> policy = hsb.Exp3(arms=2, learning_rate=0.1, seed=0)
@@ -413,8 +411,8 @@ class Policy:
             if self.arm_set.check_new(arm):
                 replace(self, arm_set=self.arm_set.with_arm(arm), learner=self.learner.with_arm(arm, features))
             else:
-                index, learner = self.arm_set.number(arm), self.learner
-                learner = learner if features is None else learner.describe_arm(index, arm, features)
+                index, same = self.arm_set.number(arm), self.learner
+                learner = same if features is None else same.describe_arm(index, arm, features)
                 replace(self, arm_set=self.arm_set.restored(arm), learner=learner)
 
     def remove_arm(self, arm: Hashable) -> None:
