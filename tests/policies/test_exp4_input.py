@@ -123,7 +123,7 @@ def test_wrong_advice_in_a_context(context, fragments):
 def test_wrong_tables():
     policy = Exp4(2, arms=ARMS, learning_rate=0.5, seed=0)
     before = state(policy)
-    refused(lambda: hsb.simulate(policy, 5, np.ones((1, 3))), ["table of contexts", "given 5"])
+    refused(lambda: hsb.simulate(policy, 5, np.ones((1, 3))), ["must be a table", "given 5"])
     refused(lambda: hsb.simulate(policy, [["a", "b"], ["a"]], np.ones((2, 3))), ["all 2 experts", "given 1 entries"])
     refused(lambda: hsb.simulate(policy, np.zeros((4, 5)), np.ones((4, 3))), ["all 2 experts", "given 5 entries"])
     late = np.zeros((50_000, 2), dtype=int)

@@ -292,7 +292,7 @@ def test_damaged_state_is_refused():
 
 BAD: list[tuple[dict[str, Any], str]] = [
     *(
-        ({"features": bad}, r"LinUCB needs the number of features, at least 1.*given")
+        ({"features": bad}, r"features must be their number, at least 1.*given")
         for bad in (0, -1, 1.5, True, "2", None, [1, 2])
     ),
     ({"features": 10**6}, r"1000000 features.*fewer features"),
