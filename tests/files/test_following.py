@@ -101,7 +101,7 @@ def test_deleted_damaged_and_whole_again(path: Path, following: hsb.Following, c
         for _ in range(3):
             assert not following.refresh()
             assert following.decide().arm in "ab" and following.error in caplog.text and "policy.hsb" in str(following.error)
-        assert len(caplog.records) == 1 and "goes on deciding" in caplog.text  # said once
+        assert len(caplog.records) == 1 and "continues to decide" in caplog.text  # said once
         assert "error=" in repr(following)
     saved(path, rounds=5)
     assert following.refresh() and following.error is None and following.rounds == 5
