@@ -53,7 +53,7 @@ HIDDEN |= {
     "groups",
     "leaves_of",
     "parameters",
-    "asked_again",
+    "load_arguments",
     "resolves",
 }
 HIDDEN |= {

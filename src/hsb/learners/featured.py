@@ -34,7 +34,7 @@ from ..features.stored import from_journal
 from ..policy.learner import Choice, Distributions, Learner, LoggedRows, Memo, Played
 from ..structures import BinaryTree
 from ..theory.anytime import anytime_schedule
-from ..theory.schedule import Leaning, Schedule
+from ..theory.schedule import BaselineShift, Schedule
 from ..types import Arrays, Floats, Ints, Masks
 from .baseline import FROM, FURTHEST, MOST, Baseline
 from .feature_keys import FEWEST, ContextRows, ContextView, FeatureKeys
@@ -340,8 +340,8 @@ class Featured(Learner):
     def bound(self, cost: float, horizon: float | None, *, floor: float, delay: float = 0.0) -> float:
         """A bound on the regret against what has ln(1/beta) = cost beside MIXTURE."""
         mixture = self.mixture
-        lean = None if mixture.implicit else Leaning(FURTHEST, MOST, FROM)
-        about: Any = {"arms": mixture.arms, "floor": floor, "implicit": mixture.implicit, "delay": delay, "lean": lean}
+        shift = None if mixture.implicit else BaselineShift(FURTHEST, MOST, FROM)
+        about: Any = {"arms": mixture.arms, "floor": floor, "implicit": mixture.implicit, "delay": delay, "shift": shift}
         return mixture.rates.bound(cost, horizon, **about)
 
     # -- arms, copies, files -------------------------------------------------------------------------------------------

@@ -202,7 +202,7 @@ def _given(policy: Policy) -> str:
 
 def _asked(policy: Policy) -> dict[str, Any]:
     """What a policy's file cannot hold."""
-    return {asked: getattr(policy, asked) for asked in policy.asked_again}
+    return {name: getattr(policy, name) for name in policy.load_arguments}
 
 
 def _drawn(given: Any) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class Policy:
 
     guarantee: ClassVar[str] = "none"
     """The theorem about its regret, in one sentence."""
-    asked_again: ClassVar[tuple[str, ...]] = ()
+    load_arguments: ClassVar[tuple[str, ...]] = ()
     """Arguments that a file cannot hold, so that `hsb.load` needs them again."""
 
     lock: Any
