@@ -90,7 +90,7 @@ def test_contexts(structure, context, fragments):
     for call in calls:
         refused(call, fragments)
         assert state(p) == before
-    assert decision._taught == ()
+    assert decision._learned_by == ()
 
 
 def test_one_context_at_a_time():
@@ -141,7 +141,7 @@ CALLS: dict[str, Row] = {
     "both": (lambda p: p.learn(made(), loss=1.0, reward=1.0), ["loss= or reward=", "exactly one", "both"]),
     "neither": (
         lambda p: p.learn(made(), reward=None),
-        ["loss= or reward=", "exactly one", "neither. Where no reward came, leave learn out", "missing='skip'"],
+        ["loss= or reward=", "exactly one", "neither. If no reward came, do not call learn", "missing='skip'"],
     ),
     "an empty dict": (lambda p: p.learn({}, reward=1), ["given a dict with nothing in it", "hsb.Decision.from_dict"]),
     "no context": (lambda p: p.decide(), ["Contexts must be numbers", "given None"]),
@@ -176,13 +176,13 @@ CALLS: dict[str, Row] = {
     **{
         f"id {value!r:.20}": (
             lambda p, value=value: p.learn(made(id=value), loss=1.0),
-            ["id must be the text that decision.id gave", "given ", "Leave it out"],
+            ["id must be the text of decision.id", "given ", "Leave id out"],
         )
         for value in (11, 10**30, -1, "a", "a-01", "-7", "a-" + "9" * 30, "a" * 500 + "-1", 1.5, True)
     },
     "id not issued": (
-        lambda p: p.learn(made(id=f"{p.ledger.stream}-11"), loss=1.0),
-        ["never issued", "issued 11", "Leave id out"],
+        lambda p: p.learn(made(id=f"{p.ledger.lineage}-11"), loss=1.0),
+        ["has not made decision number", "it has made 11", "Leave id out"],
     ),
     "add an arm twice": (lambda p: p.add_arm("a"), ["'a' already", "differ"]),
     "add a list": (lambda p: p.add_arm(["d"]), ["['d']", "hashable"]),
@@ -363,22 +363,22 @@ MAKE: dict[str, list[str]] = {
     "from_dict(TREE.to_dict() | {'k': 3})": ["BinaryTree", "k"],
     "from_dict(TREE.to_dict() | {'space': {}})": ["'Box' or 'Cells'"],
     "from_json('{')": ["JSON"],
-    "HSB(BinaryTree, arms=2)": ["HSB needs a structure", "BinaryTree(depth=10)"],
+    "HSB(BinaryTree, arms=2)": ["structure must be a structure", "BinaryTree(depth=10)"],
     "HSB(None, arms=2, horizon=10)": ["horizon needs a structure", "BinaryTree"],
-    "HSB(arms=2, flor=0.1)": ["HSB has no setting 'flor'. Did you mean 'floor'? It has", "seed."],
-    "HSB(TREE, arms=2, flor=0.1)": ["HSB has no setting 'flor'. Did you mean 'floor'? It has"],
-    "HSB(arm=['a'])": ["HSB has no setting 'arm'. Did you mean 'arms'? It has"],
+    "HSB(arms=2, flor=0.1)": ["HSB has no setting 'flor'. Did you mean 'floor'? Its settings are", "seed."],
+    "HSB(TREE, arms=2, flor=0.1)": ["HSB has no setting 'flor'. Did you mean 'floor'? Its settings are"],
+    "HSB(arm=['a'])": ["HSB has no setting 'arm'. Did you mean 'arms'? Its settings are"],
     "HSB(armss=['a'])": ["HSB has no setting 'armss'. Did you mean 'arms'?"],
-    "HSB(['a', 'b'])": ["Arms go by name: hsb.HSB(arms=[...])", "given ['a', 'b'] in the place of the structure"],
-    "HSB(3, seed=0)": ["Arms go by name: hsb.HSB(arms=[...])", "given 3"],
-    "HSB(TREE)": ["HSB needs arms=", "arms=['a', 'b']; given none"],
-    "HSB(seed=0)": ["HSB needs arms=", "given none"],
-    "HSB(TREE, arms=None)": ["HSB needs arms=", "given none"],
+    "HSB(['a', 'b'])": ["HSB needs arms=, e.g. hsb.HSB(arms=[...])", "given ['a', 'b'] in place of a structure"],
+    "HSB(3, seed=0)": ["HSB needs arms=, e.g. hsb.HSB(arms=[...])", "given 3"],
+    "HSB(TREE)": ["HSB needs arms=", "arms=['a', 'b']; given no arms"],
+    "HSB(seed=0)": ["HSB needs arms=", "given no arms"],
+    "HSB(TREE, arms=None)": ["HSB needs arms=", "given no arms"],
     "HSB(arms=2).decide()": ["given None", "give {}"],
     "LinUCB(3, arms=2).decide({'age': 3})": ["LinUCB takes rows of 3 numbers, not dicts", "with ['age']", "hsb.HSB(arms=...)"],
     "LinUCB(1, arms=2).decide_many([{'age': 3}])": ["LinUCB takes rows of 1 number, not dicts", "hsb.HSB(arms=...)"],
-    "LinUCB(['age'], arms=2)": ["number of features, at least 1, e.g. hsb.LinUCB(3, arms=...)", "given ['age']"],
-    "HSB(arms=2, x=1)": ["HSB has no setting 'x'. It has structure, arms, features", "seed."],
+    "LinUCB(['age'], arms=2)": ["features must be their number, at least 1, e.g. hsb.LinUCB(3, arms=...)", "given ['age']"],
+    "HSB(arms=2, x=1)": ["HSB has no setting 'x'. Its settings are structure, arms, features", "seed."],
     "HSB(arms=2, features=3)": ["features must be hsb.Features", "3"],
     **{
         f"HSB(TREE, arms={arms})": ["arms must be"]

@@ -53,7 +53,7 @@ HIDDEN |= {
     "groups",
     "leaves_of",
     "parameters",
-    "asked_again",
+    "load_arguments",
     "resolves",
 }
 HIDDEN |= {
@@ -70,7 +70,7 @@ HIDDEN |= {
     "from_plain",
     "plain",
 }
-HIDDEN |= {"decide_rows", "learn_rows", "replay_rows", "first_learned", "become", "resume", "play"}
+HIDDEN |= {"decide_rows", "learn_rows", "replay_rows", "first_learned", "adopt", "resume", "play"}
 SHOWN = {
     "Problem.play",
     "Policy.settings",

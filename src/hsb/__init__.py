@@ -1,6 +1,6 @@
-"""hsb: contextual decisions with a guarantee.
+"""hsb: contextual bandits with a regret guarantee.
 
-It weighs every mapping from the regions of a hierarchical structure to arms, exactly, in compiled code: `hsb.HSB` is where to begin.
+Begin with `hsb.HSB`, which keeps an exact weighted mixture of all mappings from the regions of a hierarchical structure to arms.
 """
 
 from importlib import import_module
@@ -61,7 +61,7 @@ __all__ += ["ArbitrarySplits", "BinaryTree", "Box", "Cells", "GroupedLexicograph
 __all__ += ["Lexicographic", "OneOf", "PositionSplits", "Structure"]
 __all__ += ["Remote", "adapters", "data", "ecoc", "encode", "evaluate", "logs", "plot", "problems", "structures", "theory"]
 
-_LAZY = {  # public name: the module, imported when it is asked for
+_LAZY = {  # public name: the module, imported at first use
     "adapters": ".interop",
     "data": ".experiments.paper.data",
     "ecoc": ".experiments.paper.ecoc",
@@ -78,7 +78,7 @@ def __getattr__(name: str) -> Any:
         from .client import Remote
 
         return Remote
-    if name == "HSBClassifier":  # needs scikit-learn, which the rest does not; not in __all__, so that import * does without
+    if name == "HSBClassifier":  # needs scikit-learn; not in __all__, so that import * works without it
         try:
             from .experiments.paper.classifier import HSBClassifier
         except ModuleNotFoundError as error:

@@ -101,7 +101,7 @@ def test_deleted_damaged_and_whole_again(path: Path, following: hsb.Following, c
         for _ in range(3):
             assert not following.refresh()
             assert following.decide().arm in "ab" and following.error in caplog.text and "policy.hsb" in str(following.error)
-        assert len(caplog.records) == 1 and "goes on deciding" in caplog.text  # said once
+        assert len(caplog.records) == 1 and "continues to decide" in caplog.text  # said once
         assert "error=" in repr(following)
     saved(path, rounds=5)
     assert following.refresh() and following.error is None and following.rounds == 5
@@ -267,7 +267,7 @@ def test_real_workers_and_a_queue_that_delivers_twice(tmp_path: Path, lives: int
         each.stdout.close()
     ids = [json.loads(line)["decision"]["id"] for line in lines]
     assert len(set(ids)) == len(ids) == learner.rounds == refused == taken > 0
-    assert len({name.rsplit("-", 1)[0] for name in ids}) == len(learner.ledger.elsewhere.streams) == 3
+    assert len({name.rsplit("-", 1)[0] for name in ids}) == len(learner.ledger.elsewhere.lineages) == 3
     late = hsb.load(path)
     for line in lines[:: max(1, len(lines) // 50)]:  # much later, by another process
         with pytest.raises(hsb.InputError, match="already"):

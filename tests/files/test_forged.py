@@ -21,7 +21,7 @@ from hsb.engine.kernels.words import graph as graph_words
 from hsb.engine.kernels.words import state as state_words
 from hsb.engine.kernels.words import tree as tree_words
 from hsb.files import policy_file
-from hsb.policy.ledger import KEPT
+from hsb.policy.ledger import REMEMBERED
 
 TREE = hsb.BinaryTree(depth=3)
 QUICK = ["tree", "tree, 70 arms", "compressed", "position", "default", "CsbFtpl", "Exp4", "EpochGreedy", "BestFixed", "Uniform"]
@@ -335,14 +335,14 @@ def test_ancestors_are_remembered_within_bounds():
     policy = policy_file.unpack(policy_file.pack(policy), {})
     late = policy.decide(None)
     again = hsb.Decision.from_dict(late.to_dict())
-    for _ in range(KEPT - 1):
+    for _ in range(REMEMBERED - 1):
         policy = policy.copy()
     policy.learn(late, loss=1.0)
     with pytest.raises(hsb.InputError, match="already"):
         policy.learn(again, loss=1.0)
     for _ in range(3):
         policy = policy_file.unpack(policy_file.pack(policy), {})
-    assert len(policy.ledger.past) == KEPT
+    assert len(policy.ledger.past) == REMEMBERED
     for decision in (oldest, copied, hsb.Decision.from_dict(late.to_dict()), again):
         with pytest.raises(hsb.InputError, match=r"already|loads and copies ago"):
             policy.learn(decision, loss=1.0)

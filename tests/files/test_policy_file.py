@@ -124,7 +124,7 @@ def test_the_ledger(tmp_path):
     twin = again(policy, tmp_path)
     twin.learn(pending, loss=0.5)
     for decision in (done, pending):
-        with pytest.raises(hsb.InputError, match="learned from already"):
+        with pytest.raises(hsb.InputError, match="learned already"):
             twin.learn(decision, loss=0.5)
     assert twin.decide(0.1).number == policy.decide(0.1).number == 27
 
@@ -176,7 +176,7 @@ def test_formats_of_before_there_were_releases_are_refused(version, tmp_path):
     with pytest.raises(hsb.FileError) as refused:
         hsb.load(path)
     assert str(refused.value) == (
-        f"{path}: written in format {version}, this version reads format 6. It was never released: make the policy anew."
+        f"{path}: written in format {version}; this version reads format 6. That format was never released: make a new policy."
     )
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 

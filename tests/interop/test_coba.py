@@ -128,7 +128,7 @@ def test_late_rewards_in_any_order():
         twin.learn(decisions[t], reward=REWARDS[t][action])
     assert state(learner.policy) == state(twin)
     before = state(learner.policy)
-    refused(lambda: learner.learn(CONTEXTS[0], kept[0][0], 1.0, kept[0][1], **kept[0][2]), ["learned from already"])
+    refused(lambda: learner.learn(CONTEXTS[0], kept[0][0], 1.0, kept[0][1], **kept[0][2]), ["learned already"])
     assert state(learner.policy) == before
 
 

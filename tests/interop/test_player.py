@@ -78,7 +78,7 @@ def test_what_cannot_be_used_adds_no_arm():
     assert state(player.policy) == before
     fixed = Player(hsb.MixtureOfMappings(hsb.BinaryTree(depth=2), arms=["a", "b"], learning_rate=0.1, seed=0))
     before = state(fixed.policy)
-    refused(lambda: fixed.decide(0.3, ["a", "z"]), ["cannot take another arm", "Make a new one"])
+    refused(lambda: fixed.decide(0.3, ["a", "z"]), ["cannot add an arm after construction", "Make a new policy"])
     assert state(fixed.policy) == before
 
 

@@ -7,9 +7,9 @@ import pytest
 
 import hsb
 from hsb.learners.baseline import FROM, FURTHEST, MOST
-from hsb.theory.schedule import LEANT, Leaning
+from hsb.theory.schedule import SECOND_ORDER, BaselineShift
 
-LEAN = Leaning(FURTHEST, MOST, FROM)
+SHIFT = BaselineShift(FURTHEST, MOST, FROM)
 
 
 def expected(p, later, losses, *, rate, b, floor=0.0):
@@ -44,7 +44,7 @@ def test_no_round_costs_more_than_is_said():
     rng, largest = np.random.default_rng(0), 0.0
     for arms, rate, b, floor, losses in worlds(rng, 8_000):
         p = drawn(rng, arms)
-        most = LEAN.round_cost(arms * rate, floor) + floor
+        most = SHIFT.round_cost(arms * rate, floor) + floor
         found = expected(p, p, losses, rate=rate, b=b, floor=floor)
         assert found <= most + 1e-9, (arms, rate, b, floor)
         largest = max(largest, found / most)
@@ -55,7 +55,7 @@ def test_without_the_limits_of_the_shift_it_is_untrue():
     """Negative control: with a shift of .9 some round costs more, and with 70% of what is said one of .5 does."""
     rate, losses = 1e-4, np.append(0.0, np.ones(49))
     p = np.where(losses == 0.0, 1.0 - 49e-9, 1e-9)
-    said = LEAN.round_cost(50 * rate, 0.0)
+    said = SHIFT.round_cost(50 * rate, 0.0)
     assert expected(p, p, losses, rate=rate, b=0.9) > 1.2 * said
     assert 0.7 * said < expected(p, p, losses, rate=rate, b=0.5) < said
 
@@ -66,11 +66,11 @@ def test_the_cost_of_a_round_is_largest_at_an_end():
         for floor in (0.0, 0.02, 0.5):
             shifts = np.linspace(0.0, min(FURTHEST, MOST / step), 501)
             uniform = np.maximum(floor, step * shifts)
-            second = np.maximum((1.0 - shifts) ** 2 / 2.0, LEANT * shifts**2)
+            second = np.maximum((1.0 - shifts) ** 2 / 2.0, SECOND_ORDER * shifts**2)
             grid = second * step / (1.0 - uniform) + uniform - floor
             plain = step / 2.0 / (1.0 - uniform[-1])  # a decision of before the shift was set
-            assert LEAN.round_cost(step, floor) == pytest.approx(max(grid.max(), plain))
-        assert step / 2.0 <= LEAN.round_cost(step, 0.0) <= 0.69 * step
+            assert SHIFT.round_cost(step, floor) == pytest.approx(max(grid.max(), plain))
+        assert step / 2.0 <= SHIFT.round_cost(step, 0.0) <= 0.69 * step
 
 
 # -- late feedback -------------------------------------------------------------------------------------------------------
@@ -82,18 +82,18 @@ def test_what_moved_in_between_costs_no_more_than_is_said():
     for arms, rate, b, floor, losses in worlds(rng, 8_000):
         p, later = drawn(rng, arms), drawn(rng, arms)
         moved = float(np.abs(p - later).sum()) / 2.0
-        most = LEAN.round_cost(arms * rate, floor) + floor + (1.0 + LEANT * b) * moved
+        most = SHIFT.round_cost(arms * rate, floor) + floor + (1.0 + SECOND_ORDER * b) * moved
         # against a mapping: sum p (loss - b) cancels, and what is left is that of the weights it was decided by
         assert expected(p, later, losses, rate=rate, b=b, floor=floor) <= most + 1e-9, (arms, rate, b, floor)
-    assert LEAN.late() == 1.0 + LEANT / 2.0 <= 1.36
+    assert SHIFT.late() == 1.0 + SECOND_ORDER / 2.0 <= 1.36
 
 
 def test_the_shift_makes_it_dearer():
     """Negative control: the total variation alone, as without a shift, is too little; so is a factor a tenth smaller."""
     moved, rate = 0.02, 1e-5
     p, later, losses = np.array([1.0, 0.0]), np.array([1.0 - moved, moved]), np.array([1.0, 0.0])
-    found = expected(p, later, losses, rate=rate, b=0.5) - LEAN.round_cost(2 * rate, 0.0)
-    assert moved < 1.1 * moved < found <= LEAN.late() * moved
+    found = expected(p, later, losses, rate=rate, b=0.5) - SHIFT.round_cost(2 * rate, 0.0)
+    assert moved < 1.1 * moved < found <= SHIFT.late() * moved
 
 
 def test_learning_moves_no_more_weight_than_the_rate():
@@ -121,15 +121,15 @@ def test_a_late_round_costs_more_in_the_bound_of_the_default():
         phase = schedule.phase(int(done))
         end = min(float(phase.until), horizon * scale)
         n, rate = (end - done) / scale, phase.rate
-        total += n * (LEAN.round_cost(3 * rate, 0.0) + phase.sharing(3) / rate)
-        total += (1.0 + LEANT / 2.0) * delay * n * (rate + phase.drift + phase.head_drift)
-        total += (1.0 + LEANT / 2.0 + MOST) * min(delay, done / scale)
+        total += n * (SHIFT.round_cost(3 * rate, 0.0) + phase.sharing(3) / rate)
+        total += (1.0 + SECOND_ORDER / 2.0) * delay * n * (rate + phase.drift + phase.head_drift)
+        total += (1.0 + SECOND_ORDER / 2.0 + MOST) * min(delay, done / scale)
         done = end
     total += delay * 7 * MOST  # settings after 512, 1024, ..., 32768 rounds
-    found = schedule.bound(10.0, arms=3, horizon=horizon, delay=delay, lean=LEAN)
+    found = schedule.bound(10.0, arms=3, horizon=horizon, delay=delay, shift=SHIFT)
     assert found == pytest.approx(total + (10.0 + schedule.head_cost) / rate)
     plain = schedule.bound(10.0, arms=3, horizon=horizon, delay=delay)
-    assert plain < schedule.bound(10.0, arms=3, horizon=horizon, delay=delay, lean=LEAN)
+    assert plain < schedule.bound(10.0, arms=3, horizon=horizon, delay=delay, shift=SHIFT)
 
 
 def test_the_shift_is_set_no_more_often_than_is_counted():
@@ -138,13 +138,13 @@ def test_the_shift_is_set_no_more_often_than_is_counted():
     for _ in range(3000):
         policy.learn(policy.decide({"x": rng.random()}), loss=float(rng.random() < 0.95))
         baseline, rate = policy.learner.baseline, policy.learner.mixture.rates.rate
-        assert 0.0 <= baseline.shift <= LEAN.shift and baseline.share <= LEAN.share
+        assert 0.0 <= baseline.shift <= SHIFT.largest and baseline.share <= SHIFT.share
         assert baseline.share == pytest.approx(3 * rate * baseline.shift)
         settings, last = settings + (baseline.since != last), baseline.since
         uniform = max(uniform, baseline.share)
     assert uniform > 0.01
-    assert 2 <= settings <= 1 + LEAN.settings(3000) == 4  # the first finds no shift before it
-    assert [LEAN.settings(rounds) for rounds in (1, 256, 511, 512, 100_000)] == [0, 0, 0, 1, 8]
+    assert 2 <= settings <= 1 + SHIFT.settings(3000) == 4  # the first finds no shift before it
+    assert [SHIFT.settings(rounds) for rounds in (1, 256, 511, 512, 100_000)] == [0, 0, 0, 1, 8]
 
 
 # -- a range that is found on the way ------------------------------------------------------------------------------------

@@ -100,19 +100,19 @@ def test_a_certificate_in_every_form(results):
 
 def test_a_certificate_of_nothing():
     found = hsb.HSB(arms=ARMS).certificate()
-    assert "Nothing was learned yet" in found._repr_html_() and "<table" not in found._repr_html_()
+    assert "No update has been learned yet" in found._repr_html_() and "<table" not in found._repr_html_()
 
 
 def test_a_policy_as_html(policy):
     said = dict(cells(policy._repr_html_()))
-    assert said["policy"] == "HSB" and said["rounds learned from"] == "600" and said["arms"] == f"2: {ARMS!r}"
+    assert said["policy"] == "HSB" and said["rounds learned"] == "600" and said["arms"] == f"2: {ARMS!r}"
     assert said["features"] == "age (number)" and "<b>" not in policy._repr_html_()
-    assert "explain() says what it plays" in policy._repr_html_() and "What is proved of it" in policy._repr_html_()
+    assert "explain() shows what it plays" in policy._repr_html_() and "Guarantee" in policy._repr_html_()
     other = hsb.Uniform(arms=["a", "b", EVIL], floor=0.1, loss_range=(0, 5))
     other.remove_arm(EVIL)
     said = dict(cells(other._repr_html_()))
     assert said["arms removed"] == f"[{EVIL!r}]" and said["floor"] == "0.1" and said["rewards"] == "0 to 5"
-    assert dict(cells(hsb.Exp3(arms=2, loss_range="auto")._repr_html_()))["rewards"] == "no range known yet"
+    assert dict(cells(hsb.Exp3(arms=2, loss_range="auto")._repr_html_()))["rewards"] == "range not known yet"
     assert "explain()" not in other._repr_html_() and "features" not in said
 
 
@@ -220,7 +220,7 @@ def test_pictures_of_nothing():
     empty = Replay(rounds=10, matched=0, total=0.0, squares=0.0, logged=4.0, rejected=0, skipped=0, low=0.0, high=1.0)
     assert [text.get_text() for text in empty.plot().texts] == ["the log itself"]
     ax = hsb.HSB(arms=2).certificate().plot()
-    assert ax.get_title(loc="left") == "Nothing was learned yet" and not ax.patches
+    assert ax.get_title(loc="left") == "Nothing learned yet" and not ax.patches
     loose = hsb.Certificate(rounds=10, lost=7.0, excess=9.0, cost=5.0, rate=0.2, shifted=True).plot()
     assert [text.get_text() for text in loose.texts] == ["unproved", "0.7"]  # from the bottom
     _, (left, _) = matplotlib.pyplot.subplots(1, 2, figsize=(7.0, 2.4))  # not over its neighbour either

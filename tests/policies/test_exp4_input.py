@@ -47,7 +47,7 @@ def test_an_arm_added_while_running():
     given = Exp4(2, arms=2, learning_rate=0.5)
     given.add_arm("new")
     assert given.probabilities([[0.5, 0, 0.5], [0, 0, 1]]) == pytest.approx([0.25, 0.0, 0.75])
-    refused(lambda: made("mappings").add_arm("d"), ["Exp4 cannot take another arm", "Make a new one"])
+    refused(lambda: made("mappings").add_arm("d"), ["Exp4 cannot add an arm after construction", "Make a new policy"])
 
 
 # -- bad input -------------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def test_wrong_advice_in_a_context(context, fragments):
 def test_wrong_tables():
     policy = Exp4(2, arms=ARMS, learning_rate=0.5, seed=0)
     before = state(policy)
-    refused(lambda: hsb.simulate(policy, 5, np.ones((1, 3))), ["table of contexts", "given 5"])
+    refused(lambda: hsb.simulate(policy, 5, np.ones((1, 3))), ["must be a table", "given 5"])
     refused(lambda: hsb.simulate(policy, [["a", "b"], ["a"]], np.ones((2, 3))), ["all 2 experts", "given 1 entries"])
     refused(lambda: hsb.simulate(policy, np.zeros((4, 5)), np.ones((4, 3))), ["all 2 experts", "given 5 entries"])
     late = np.zeros((50_000, 2), dtype=int)

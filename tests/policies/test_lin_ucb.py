@@ -285,14 +285,14 @@ def test_damaged_state_is_refused():
         LinUCB(2, arms=3).learner.from_arrays({"state": arrays["state"], "updates": -arrays["updates"] - 1}, 200)
     with pytest.raises(ValueError, match="does not fit"):
         LinUCB(3, arms=3).learner.from_arrays(arrays, 200)
-    assert LinUCB(2, arms=3).learner.from_arrays(arrays, 200).seen == 200
+    assert LinUCB(2, arms=3).learner.from_arrays(arrays, 200).rounds == 200
 
 
 # -- bad input -----------------------------------------------------------------------------------------------------------
 
 BAD: list[tuple[dict[str, Any], str]] = [
     *(
-        ({"features": bad}, r"LinUCB needs the number of features, at least 1.*given")
+        ({"features": bad}, r"features must be their number, at least 1.*given")
         for bad in (0, -1, 1.5, True, "2", None, [1, 2])
     ),
     ({"features": 10**6}, r"1000000 features.*fewer features"),

@@ -248,7 +248,7 @@ def test_wrong_contexts_and_new_arms_change_nothing():
     refused(lambda: policy.decide(1.5), ["feature 0 is 1.5", "[0.0, 1.0]"])
     refused(lambda: policy.learn(hsb.Decision(context=np.nan, arm=0, propensity=0.5), loss=1.0), ["NaN"])
     refused(lambda: hsb.simulate(policy, [0.1, 2.0], np.ones((2, 2))), ["2.0"])
-    refused(lambda: policy.add_arm("new"), ["MixtureOfMappings cannot take another arm", "Make a new one"])
+    refused(lambda: policy.add_arm("new"), ["MixtureOfMappings cannot add an arm after construction", "Make a new policy"])
     assert state(policy) == before
 
 

@@ -322,12 +322,12 @@ def test_it_needs_a_policy_made_for_it() -> None:
 
 
 def test_it_says_no_more_than_is_proved() -> None:
-    assert str(hsb.HSB(TREE, arms=2).certificate()) == "Nothing was learned yet, so nothing is certified."
+    assert str(hsb.HSB(TREE, arms=2).certificate()) == "No update has been learned yet, so there is nothing to certify."
     policy = hsb.HSB(TREE, arms=2, implicit=True, seed=0)
     run(policy, "masked", "random", 0)
     plain, sure = str(policy.certificate()), str(policy.certificate(0.05))
     assert "estimated from the same rounds" in plain and "not available" in plain and "best" not in plain
-    assert "with probability 0.95" in sure and "estimated" not in sure
+    assert "with probability at least 0.95" in sure and "estimated" not in sure
     single = hsb.Exp3(arms=2, seed=0)
     single.learn(single.decide(None), loss=1.0)
     assert "any single arm" in str(single.certificate())

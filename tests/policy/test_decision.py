@@ -32,27 +32,27 @@ def test_it_is_learned_exactly_as_the_original(name: str) -> None:
     twin = policy.copy()
     twin.ledger.past = dict(policy.ledger.past)
     sent = [through_json(decision) for decision in decisions]
-    twin.ledger.stream = policy.ledger.stream
+    twin.ledger.lineage = policy.ledger.lineage
     for copy, decision in zip(sent, decisions, strict=True):
         policy.learn(copy, loss=0.7)
         twin.learn(decision, loss=0.7)
     assert state(policy) == state(twin)
     assert bytes(policy.ledger.bits) == bytes(twin.ledger.bits)
     for again in (decisions[3], sent[3], through_json(sent[3])):
-        with pytest.raises(hsb.InputError, match="learned from already"):
+        with pytest.raises(hsb.InputError, match="learned already"):
             policy.learn(again, loss=0.7)
 
 
 def test_what_is_said_of_the_time_of_deciding_matters() -> None:
     """The control: without rounds and advice the default learns a late decision otherwise."""
     policies = [hsb.HSB(hsb.BinaryTree(depth=3), arms=3, seed=0) for _ in range(2)]
-    policies[1].ledger.stream = policies[0].ledger.stream
+    policies[1].ledger.lineage = policies[0].ledger.lineage
     late = policies[0].decide(0.2)
     policies[1].decide(0.2)
     for policy in policies:
         for _ in range(200):
             policy.learn(hsb.Decision(context=0.2, arm=late.arm, propensity=0.9), loss=1.0)
-    less = {name: value for name, value in late.to_dict().items() if name not in ("rounds", "advised")}
+    less = {name: value for name, value in late.to_dict().items() if name not in ("rounds", "advice_share")}
     policies[0].learn(through_json(late), loss=1.0)
     policies[1].learn(hsb.Decision.from_dict(less), loss=1.0)
     assert policies[0].probabilities(0.2).tolist() != policies[1].probabilities(0.2).tolist()
@@ -62,7 +62,7 @@ def test_one_of_another_policy_is_learned_once_too() -> None:
     policy, other = hsb.Exp3(arms=2, seed=0), hsb.Exp3(arms=2, seed=1)
     foreign = through_json(other.decide(None))
     policy.learn(foreign, loss=1.0)
-    with pytest.raises(hsb.InputError, match="learned from already"):
+    with pytest.raises(hsb.InputError, match="learned already"):
         policy.learn(through_json(foreign), loss=1.0)
     other.learn(through_json(foreign), loss=1.0)  # which has not learned it yet
 
@@ -82,7 +82,7 @@ PLAIN = st.recursive(
 def test_any_plain_data_comes_back(context: Any, arm: Any, propensity: float, available: Any) -> None:
     decision = hsb.Decision(context=context, arm=arm, propensity=propensity, available=available)
     back = through_json(decision)
-    for name in ("context", "arm", "propensity", "available", "id", "number", "memo", "_taught"):
+    for name in ("context", "arm", "propensity", "available", "id", "number", "memo", "_learned_by"):
         assert repr(getattr(back, name)) == repr(getattr(decision, name))
 
 
@@ -131,17 +131,17 @@ WRONG: list[tuple[Any, str]] = [
     (RIGHT | {"available": [["a"]]}, "'available' of a decision must be"),
     (RIGHT | {"context": OBJECT}, "'context' of a decision must be plain data"),
     (RIGHT | {"context": {"a": {1: 2}}}, "'context' of a decision must be plain data"),
-    (RIGHT | {"id": 1.0}, "'id' of a decision must be None or text"),
+    (RIGHT | {"id": 1.0}, "'id' of a decision must be None or the text"),
     (RIGHT | {"id": True}, "'id' of a decision must be"),
     (RIGHT | {"id": 17}, "'id' of a decision must be"),
     (RIGHT | {"id": "17"}, "'id' of a decision must be"),
     (RIGHT | {"id": "a-017"}, "'id' of a decision must be"),
-    (RIGHT | {"stream": "a"}, "A decision has no field 'stream'"),
+    (RIGHT | {"lineage": "a"}, "A decision has no field 'lineage'"),
     (RIGHT | {"arms": -1}, "'arms' of a decision must be"),
     (RIGHT | {"rounds": 0.5}, "'rounds' of a decision must be"),
-    (RIGHT | {"advised": 2.0}, "'advised' of a decision must be a share"),
-    (RIGHT | {"taught": {"a": 1}}, "'taught' of a decision must be"),
-    (RIGHT | {"taught": [["a", "b"]]}, "'taught' of a decision must be"),
+    (RIGHT | {"advice_share": 2.0}, "'advice_share' of a decision must be a share"),
+    (RIGHT | {"learned_by": {"a": 1}}, "'learned_by' of a decision must be"),
+    (RIGHT | {"learned_by": [["a", "b"]]}, "'learned_by' of a decision must be"),
 ]
 
 

@@ -74,7 +74,7 @@ def test_a_pickled_policy_remembers_what_was_learned_and_goes_its_own_way():
     before, pending = policy.decide(0.1), policy.decide(0.2)
     policy.learn(before, loss=1.0)
     twin = pickle.loads(pickle.dumps(policy))
-    with pytest.raises(hsb.InputError, match="learned from already"):
+    with pytest.raises(hsb.InputError, match="learned already"):
         twin.learn(before, loss=1.0)
     twin.learn(pending, loss=1.0)
     policy.learn(pending, loss=1.0)  # each of them once
@@ -82,7 +82,7 @@ def test_a_pickled_policy_remembers_what_was_learned_and_goes_its_own_way():
     policy.learn(after, loss=1.0)
     twin.decide(0.4)  # has the same number as `after`, and is another decision
     twin.learn(after, loss=1.0)
-    with pytest.raises(hsb.InputError, match="learned from already"):
+    with pytest.raises(hsb.InputError, match="learned already"):
         twin.learn(after, loss=1.0)
 
 

@@ -21,29 +21,35 @@ def through(record: Elsewhere) -> Elsewhere:
 
 
 def named(born: int, k: int = 0) -> str:
-    """The name of a stream that began then, in ms."""
+    """The name of a lineage that began then, in ms."""
     return f"{k:016x}-0-{born:011x}{k:013x}"
 
 
 def test_names_say_when_streams_began() -> None:
     before = time.time_ns() // 1_000_000
-    stream = Ledger().stream
-    child = Ledger(stream=stream).fork(3).stream
-    assert before <= birth(stream) <= birth(child) <= time.time_ns() // 1_000_000
-    assert child.split("-")[:2] == [stream.split("-")[0], "1"]
-    for other in ("a stream", "", stream.upper() + "x", f"{stream}-1", named(before + 2 * DAY)):  # the last: its clock is wrong
+    lineage = Ledger().lineage
+    child = Ledger(lineage=lineage).fork(3).lineage
+    assert before <= birth(lineage) <= birth(child) <= time.time_ns() // 1_000_000
+    assert child.split("-")[:2] == [lineage.split("-")[0], "1"]
+    for other in (
+        "a lineage",
+        "",
+        lineage.upper() + "x",
+        f"{lineage}-1",
+        named(before + 2 * DAY),
+    ):  # the last: its clock is wrong
         assert birth(other) == 0
 
 
-@pytest.mark.parametrize("streams", [1, 3, 40, 5000])
-def test_nothing_is_ever_learned_twice_however_little_room_there_is(streams: int) -> None:
+@pytest.mark.parametrize("lineages", [1, 3, 40, 5000])
+def test_nothing_is_ever_learned_twice_however_little_room_there_is(lineages: int) -> None:
     """A naive record with room for all says what is true: what it knows is known or refused; and the newest are known."""
-    rng, record, naive = np.random.default_rng(streams), Elsewhere(room=SMALL), set[tuple[str, int]]()
-    names = [named(1_700_000_000_000 + k, k) for k in range(streams)]
+    rng, record, naive = np.random.default_rng(lineages), Elsewhere(room=SMALL), set[tuple[str, int]]()
+    names = [named(1_700_000_000_000 + k, k) for k in range(lineages)]
     issued = dict.fromkeys(names, 0)
     largest = 0
     for t in range(6000):
-        alive = names[max(0, t * streams // 6000 - 20) : 1 + t * streams // 6000]
+        alive = names[max(0, t * lineages // 6000 - 20) : 1 + t * lineages // 6000]
         name = alive[rng.integers(len(alive))]
         issued[name] += int(rng.integers(1, 300))
         number = max(0, issued[name] - int(rng.integers(600)))
@@ -53,7 +59,7 @@ def test_nothing_is_ever_learned_twice_however_little_room_there_is(streams: int
         record.add(name, number)
         naive.add((name, number))
         assert record.has(name, number)
-        largest = max(largest, sum(known.size for known in record.streams.values()))
+        largest = max(largest, sum(known.size for known in record.lineages.values()))
         if t % 500 == 0:
             record, room = through(record), record.room
             record.room = room
@@ -78,7 +84,7 @@ def test_of_many_streams_the_one_idle_longest_is_forgotten_and_all_that_began_be
     for k in range(200):
         record.add(named(1000 + k, k), 0)
         record.add(named(1000, 0), 8 * k)  # never idle
-    assert record.has(named(1000, 0), 8 * 199) and len(record.streams) < 100
+    assert record.has(named(1000, 0), 8 * 199) and len(record.lineages) < 100
     assert record.is_forgotten(named(1001, 1), 0) and record.is_forgotten(named(900, 7), 0)  # the second: unknown, and older
     assert record.is_forgotten("a name that says nothing", 0)
     assert not record.is_forgotten(named(1200, 200), 0)  # younger than all: it can be told
@@ -90,14 +96,14 @@ def test_of_many_streams_the_one_idle_longest_is_forgotten_and_all_that_began_be
         lambda plain: plain.update(since=-2),
         lambda plain: plain.update(since="x"),
         lambda plain: plain.pop("since"),
-        lambda plain: plain["streams"][0].__setitem__(0, 3),
-        lambda plain: plain["streams"][0].__setitem__(1, -1),
-        lambda plain: plain["streams"][0].__setitem__(2, [[0, 513]]),
-        lambda plain: plain["streams"][0].__setitem__(2, [[0, 1], [0, 1]]),
-        lambda plain: plain["streams"][0].__setitem__(2, [[0, 2]]),
-        lambda plain: plain["streams"][0].__setitem__(2, [[0.5, 1]]),
-        lambda plain: plain["streams"].append(plain["streams"][0]),
-        lambda plain: plain["streams"].append(3),
+        lambda plain: plain["lineages"][0].__setitem__(0, 3),
+        lambda plain: plain["lineages"][0].__setitem__(1, -1),
+        lambda plain: plain["lineages"][0].__setitem__(2, [[0, 513]]),
+        lambda plain: plain["lineages"][0].__setitem__(2, [[0, 1], [0, 1]]),
+        lambda plain: plain["lineages"][0].__setitem__(2, [[0, 2]]),
+        lambda plain: plain["lineages"][0].__setitem__(2, [[0.5, 1]]),
+        lambda plain: plain["lineages"].append(plain["lineages"][0]),
+        lambda plain: plain["lineages"].append(3),
     ],
 )
 def test_damaged_records_are_refused(change: Any) -> None:
@@ -111,7 +117,7 @@ def test_damaged_records_are_refused(change: Any) -> None:
 
 
 def test_a_worker_that_loads_the_file_for_each_decision(tmp_path: Any) -> None:
-    """5,000 loads were once enough for the first decision to be learned twice. Each load is a stream with one decision."""
+    """5,000 loads were once enough for the first decision to be learned twice. Each load is a lineage with one decision."""
     learner, path = hsb.Uniform(arms=["a", "b"], seed=0), tmp_path / "policy.hsb"
     learner.save(path)
     made = []
@@ -120,7 +126,7 @@ def test_a_worker_that_loads_the_file_for_each_decision(tmp_path: Any) -> None:
         learner.learn(hsb.Decision.from_dict(made[-1]), reward=1.0)
     source, number = made[0]["id"].rsplit("-", 1)
     for k in range(5000):  # as many more, by the names that they would have
-        each = {**made[0], "id": f"{Ledger(stream=source).fork(0).stream}-{k % 3}"}
+        each = {**made[0], "id": f"{Ledger(lineage=source).fork(0).lineage}-{k % 3}"}
         learner.learn(hsb.Decision.from_dict(each), reward=1.0)
     learner.save(path)
     for policy in (learner, hsb.load(path)):
@@ -137,11 +143,11 @@ def test_what_was_forgotten_is_refused_in_words() -> None:
     first = other.decide(None)
     sent = first.to_dict()
     policy.learn(first, reward=1.0)
-    stream, rounds = first.id.rsplit("-", 1)[0], 1  # type: ignore[union-attr]
+    lineage, rounds = first.id.rsplit("-", 1)[0], 1  # type: ignore[union-attr]
     for number in range(BLOCK, 100 * BLOCK, BLOCK // 2):
-        policy.learn(hsb.Decision.from_dict({**sent, "id": f"{stream}-{number}"}), reward=1.0)
+        policy.learn(hsb.Decision.from_dict({**sent, "id": f"{lineage}-{number}"}), reward=1.0)
         rounds += 1
-    with pytest.raises(hsb.InputError, match="so long ago that this policy does not remember"):
+    with pytest.raises(hsb.InputError, match="so long ago that this policy no longer knows"):
         policy.learn(hsb.Decision.from_dict(sent), reward=1.0)
     with pytest.raises(hsb.InputError, match="so long ago"):
         policy.learn_many([hsb.Decision.from_dict(sent)], rewards=[1.0])
@@ -153,9 +159,9 @@ def test_how_much_there_is_room_for() -> None:
     record = Elsewhere()
     full = bytes([255]) * (BLOCK // 8)
     record.add("a", 0)
-    known = record.streams["a"]
+    known = record.lineages["a"]
     known.blocks = {k: bytearray(full) for k in range(100_000_000 // BLOCK)}
     assert known.size <= ROOM < 1.1 * known.size
     single = Elsewhere()
     single.add("a", 0)
-    assert 24_000 * single.streams["a"].size <= ROOM < 26_000 * single.streams["a"].size
+    assert 24_000 * single.lineages["a"].size <= ROOM < 26_000 * single.lineages["a"].size

@@ -7,7 +7,7 @@ import pytest
 from support.attack import threads
 
 import hsb
-from hsb.policy.copying import become
+from hsb.policy.copying import adopt
 
 
 @pytest.mark.parametrize("kind", ["HSB", "features"])
@@ -53,7 +53,7 @@ def test_a_callback_may_call_the_policy() -> None:
     contexts, losses = np.random.default_rng(0).random(40_000), np.zeros((40_000, 2))
     hsb.simulate(policy, contexts, losses, progress=lambda done, total: seen.append(policy.decide(0.3).memo.rounds))
     assert seen == [16_384, 32_768, 40_000]
-    with pytest.raises(hsb.InputError, match="The table has 2 arms, the policy 3"):
+    with pytest.raises(hsb.InputError, match="The table has 2 arms, the policy now 3"):
         hsb.simulate(policy, contexts, losses, progress=lambda done, total: policy.add_arm(done))
     assert policy.rounds == 40_000 + 16_384
     policy.decide(0.3)
@@ -64,7 +64,7 @@ def test_two_policies_that_take_over_each_other_do_not_wait_for_each_other() -> 
 
     def work(mine: hsb.Policy, theirs: hsb.Policy) -> None:
         for _ in range(200):
-            become(mine, theirs.copy())
+            adopt(mine, theirs.copy())
 
     running = [threading.Thread(target=work, args=pair, daemon=True) for pair in ((one, other), (other, one))]
     for thread in running:

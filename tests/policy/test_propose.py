@@ -75,7 +75,7 @@ def test_one_object_counts_once() -> None:
     policy = KINDS["tree"]()
     found = policy.propose(0.5, u=0.5)
     policy.learn_proposed(found, reward=1.0)
-    with pytest.raises(hsb.InputError, match="learned from already"):
+    with pytest.raises(hsb.InputError, match="learned already"):
         policy.learn_proposed(found, reward=1.0)
 
 
@@ -140,7 +140,7 @@ def test_many_as_one_by_one(name: str) -> None:
         with pytest.raises(hsb.InputError, match="u must be 2 numbers"):
             policy.propose_many([0.5, 0.5], u=wrong)
     for wrong in (5, None, "ab", {"x": 1}, np.zeros((2, 3))):
-        with pytest.raises(hsb.InputError, match="contexts must have an entry for each row"):
+        with pytest.raises(hsb.InputError, match="contexts must be a list with an entry for each row"):
             policy.propose_many(wrong, u=[0.5, 0.5])
 
 

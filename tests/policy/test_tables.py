@@ -33,7 +33,7 @@ def twins(name: str, **common: Any) -> tuple[hsb.Policy, hsb.Policy]:
     pair = made(name, **common), made(name, **common)
     for policy in pair:
         play(policy, slice(0, 40), masks=True)
-    pair[1].ledger.stream = pair[0].ledger.stream
+    pair[1].ledger.lineage = pair[0].ledger.lineage
     return pair
 
 
@@ -85,7 +85,7 @@ def test_every_structure(name: str, arms: int) -> None:
         for context in contexts:
             policy.learn(hsb.Decision(context=context, arm=0, propensity=1e-4), loss=1.0)
             policy.learn(hsb.Decision(context=context, arm=arms - 1, propensity=1e-3), loss=1.0)
-    other.ledger.stream = one.ledger.stream
+    other.ledger.lineage = one.ledger.lineage
     lost = [[0, arms - 1] if t % 3 else None for t in range(30)]
     for available in (None, lost):
         ours, theirs = one.decide_many(contexts, available=available), naive.decide_many(other, contexts, available)
@@ -100,7 +100,7 @@ def test_a_long_table_takes_the_kernel_by_itself() -> None:
         one, other = (hsb.HSB(TREE, arms=3, seed=0, **how) for _ in range(2))
         for policy in (one, other):
             hsb.simulate(policy, xs, rng.random((len(xs), 3)) * 0.0 + [0.1, 0.2, 0.3])
-        other.ledger.stream = one.ledger.stream
+        other.ledger.lineage = one.ledger.lineage
         assert told(one.decide_many(xs)) == told(naive.decide_many(other, xs.tolist()))
 
 
@@ -125,13 +125,13 @@ def test_contexts_are_the_policys_own_copies() -> None:
 
 BAD_TABLES: dict[str, tuple[dict[str, Any], str]] = {
     "a context": ({"contexts": [0.1, 7.0, 0.2]}, "Context 1: feature 0 is 7.0"),
-    "no table": ({"contexts": 0.3}, "A table of contexts is needed"),
+    "no table": ({"contexts": 0.3}, "Contexts must be a table"),
     "u": ({"contexts": [0.1, 0.2], "u": [0.5, 1.0]}, "u must be 2 numbers in"),
     "too few u": ({"contexts": [0.1, 0.2], "u": [0.5]}, "u must be 2 numbers in"),
     "an arm": ({"contexts": [0.1, 0.2], "available": [["a"], ["z"]]}, "Row 1: Unknown arm 'z'"),
     "no arm": ({"contexts": [0.1, 0.2], "available": [[], ["a"]]}, "Row 0: available is empty"),
     "too few": ({"contexts": [0.1, 0.2], "available": [["a"]]}, "an entry for each of the 2 contexts"),
-    "text": ({"contexts": [0.1, 0.2], "available": "ab"}, "available must have an entry for each row"),
+    "text": ({"contexts": [0.1, 0.2], "available": "ab"}, "available must be a list with an entry for each row"),
     "a table of another shape": ({"contexts": [0.1, 0.2], "available": np.ones((2, 5), dtype=bool)}, "shape"),
 }
 
@@ -153,7 +153,7 @@ def test_bad_tables_change_nothing(how: dict[str, Any], message: str) -> None:
 def test_feedback_is_learned_as_one_by_one(name: str, common: dict[str, Any]) -> None:
     rng = np.random.default_rng(5)
     one, other = made(name, **common), made(name, **common)
-    other.ledger.stream = one.ledger.stream
+    other.ledger.lineage = one.ledger.lineage
     for step in range(3):
         ours, theirs = one.decide_many(CONTEXTS[:30]), naive.decide_many(other, CONTEXTS[:30].tolist())
         order = rng.permutation(30)
@@ -189,7 +189,7 @@ SOME = ["HSB", "HSB, drift", "Exp3", "Exp4", "LinUCB", "TreeThompson", "CsbFtpl"
 def test_any_calls_are_their_loops(name: str, calls: list[Any], order: Any) -> None:
     """Contexts, arms on offer, feedback or none, some decisions from a log; learned in any order, some in a later call."""
     one, other = POLICIES[name](), POLICIES[name]()
-    other.ledger.stream = one.ledger.stream
+    other.ledger.lineage = one.ledger.lineage
     waiting: list[tuple[hsb.Decision, hsb.Decision, Any]] = []
     for rows in calls:
         xs, offers = [row[0] for row in rows], [row[1] for row in rows]
@@ -216,25 +216,25 @@ def test_all_or_nothing(name: str) -> None:
     five = decisions[:5]
     bad: list[tuple[Any, Any, str]] = [
         (five, [1, 1, math.nan, 1, 1], "Row 2: loss must be a number in .*given nan.*Nothing of this call was learned"),
-        (five, [1, 1, 1, None, 1], "Row 3: There is none of the losses. missing='skip'"),
+        (five, [1, 1, 1, None, 1], "Row 3: losses has None here. missing='skip'"),
         (five, [1, 1, 1, 1, 11], "Row 4: loss must be a number in"),
         (five, [1, 1, 1, 1, "1"], "Row 4: loss must be a number in"),
-        ([*five, decisions[5]], [1] * 6, "Row 5: .*learned from already"),
+        ([*five, decisions[5]], [1] * 6, "Row 5: .*learned already"),
         ([*five, decisions[1]], [1] * 6, "Row 5: .*is in row 1 already"),
         ([*five, foreign, foreign], [1] * 7, "Row 6: .*is in row 5 already"),
         ([*five, 3], [1] * 6, "Row 5: learn needs a Decision"),
         ([*five, hsb.Decision(context=0.2, arm=9, propensity=0.5)], [1] * 6, "Row 5: Unknown arm 9"),
         ([*five, hsb.Decision(context=0.2, arm=1, propensity=1.5)], [1] * 6, "Row 5: propensity"),
         (
-            [*five, hsb.Decision(context=0.2, arm=1, propensity=0.5, id=f"{policy.ledger.stream}-99")],
+            [*five, hsb.Decision(context=0.2, arm=1, propensity=0.5, id=f"{policy.ledger.lineage}-99")],
             [1] * 6,
-            "Row 5: .*never issued",
+            "Row 5: .*has not made decision number",
         ),
         ([*five, hsb.Decision(context=0.2, arm=1, propensity=0.5, available=[0])], [1] * 6, "Row 5: Arm 1 was not among"),
         (five, [1, 1], "one of losses for each decision; given 2 for 5"),
-        (five, "11111", "must have an entry for each row"),
-        (five, np.ones((5, 1)), "must have an entry for each row"),
-        (3, [1], "decisions must have an entry for each row"),
+        (five, "11111", "must be a list with an entry for each row"),
+        (five, np.ones((5, 1)), "must be a list with an entry for each row"),
+        (3, [1], "decisions must be a list with an entry for each row"),
     ]
     if name not in {"Exp3", "Uniform", "Exp4"}:  # those take any context, or ask a function
         bad.append(
@@ -274,7 +274,7 @@ def test_columns() -> None:
     assert isinstance(decisions, hsb.Decisions) and len(decisions) == 3
     assert decisions.arms.tolist() == [d.arm for d in decisions] and decisions.arms.dtype == object
     assert decisions.propensities.tolist() == [d.propensity for d in decisions]
-    assert decisions.ids.tolist() == [f"{policy.ledger.stream}-{number}" for number in range(3)] and decisions.contexts == [
+    assert decisions.ids.tolist() == [f"{policy.ledger.lineage}-{number}" for number in range(3)] and decisions.contexts == [
         0.1,
         0.6,
         0.9,
@@ -288,7 +288,7 @@ def test_columns() -> None:
     assert repr(decisions).startswith("Decisions(3: Decision(context=0.1")
     assert hsb.Decisions([hsb.Decision(context=0, arm=1, propensity=1.0)]).ids.tolist() == [None]
     assert hsb.Uniform(arms=3).decide_many([0, 0]).arms.dtype.kind == "i"
-    with pytest.raises(hsb.InputError, match=r"made of hsb.Decision"):
+    with pytest.raises(hsb.InputError, match=r"needs hsb.Decision"):
         hsb.Decisions([3])  # type: ignore[list-item]
 
 

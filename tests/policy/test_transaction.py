@@ -36,7 +36,7 @@ def check_learning(policy: hsb.Policy, decision: hsb.Decision, given: dict[str, 
         assert twin.digest() == (after.digest() if learned else before)
         again = hsb.Decision.from_dict(decision.to_dict())
         if learned and decision.id is not None:
-            with pytest.raises(hsb.InputError, match="learned from already"):
+            with pytest.raises(hsb.InputError, match="learned already"):
                 twin.learn(again, **given)
         elif not learned:
             twin.learn(again, **given)
@@ -62,7 +62,7 @@ def test_decisions_of_others_stay_counted() -> None:
     for twin in interrupting.every_step(lambda one: one.learn(hsb.Decision.from_dict(sent[3]), loss=0.5), policy, 1):
         seen.add(twin.rounds)
         for each in sent[: twin.rounds]:
-            with pytest.raises(hsb.InputError, match="learned from already"):
+            with pytest.raises(hsb.InputError, match="learned already"):
                 twin.learn(hsb.Decision.from_dict(each), loss=0.5)
     assert seen == {3, 4}
 

@@ -10,9 +10,9 @@ import hsb
 from hsb.learners.baseline import FROM, FURTHEST, MOST
 from hsb.theory.anytime import anytime_schedule
 from hsb.theory.confident import FALL, PATIENCE
-from hsb.theory.schedule import Leaning
+from hsb.theory.schedule import BaselineShift
 
-LEAN = Leaning(FURTHEST, MOST, FROM)
+SHIFT = BaselineShift(FURTHEST, MOST, FROM)
 ROUNDS = 24_000
 TREE = hsb.BinaryTree(depth=2)
 
@@ -88,19 +88,23 @@ def cost_of_a_round(p, b, e, losses, rate):
 
 def test_no_round_costs_more_than_its_bound_charges_at_any_rate():
     """Rates fall, and at a lower one the shift may be larger: what the first rate allows is not enough. That was charged once."""
-    lean, rng, worst = LEAN, np.random.default_rng(0), 0.0
+    shift, rng, worst = SHIFT, np.random.default_rng(0), 0.0
     schedule = anytime_schedule(arms=3, rate="confident", mixture=1e-6)
     first = schedule.phase(0).rate
-    charged = 3 * lean.round_cost(min(3 * first, lean.share / lean.shift), 0.0) / min(3 * first, lean.share / lean.shift)
+    charged = (
+        3 * shift.round_cost(min(3 * first, shift.share / shift.largest), 0.0) / min(3 * first, shift.share / shift.largest)
+    )
     for rate in first / FALL ** np.arange(12):
-        b = min(lean.shift, lean.share / (3 * rate))
-        assert lean.round_cost(3 * rate, 0.0) / rate <= charged + 1e-12
+        b = min(shift.largest, shift.share / (3 * rate))
+        assert shift.round_cost(3 * rate, 0.0) / rate <= charged + 1e-12
         for _ in range(200):
             p = rng.dirichlet([0.2] * 3)
             losses = rng.choice([0.0, b, 1.0], size=3)
             worst = max(worst, cost_of_a_round(p, b, 3 * rate * b, losses, rate) / rate)
     assert worst <= charged
-    assert lean.round_cost(3 * first, 0.0) / first < max(lean.round_cost(3 * r, 0.0) / r for r in first / FALL ** np.arange(12))
+    assert shift.round_cost(3 * first, 0.0) / first < max(
+        shift.round_cost(3 * r, 0.0) / r for r in first / FALL ** np.arange(12)
+    )
 
 
 @pytest.mark.parametrize("world", [coin, spite])

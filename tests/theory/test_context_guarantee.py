@@ -12,11 +12,11 @@ from hsb import theory
 from hsb.engine.kernels.words import one_of as one_of_words
 from hsb.learners.baseline import FROM, FURTHEST, MOST
 from hsb.learners.feature_state import FIXED_CUTS, MIXTURE
-from hsb.theory.schedule import Leaning
+from hsb.theory.schedule import BaselineShift
 
 PAGE = (Path(__file__).parents[2] / "docs" / "proofs.md").read_text()
 CELLS = hsb.BinaryTree(depth=5, space=hsb.Cells(32))
-LEAN = Leaning(FURTHEST, MOST, FROM)
+SHIFT = BaselineShift(FURTHEST, MOST, FROM)
 ROUNDS = 2600  # the rate falls once, after 2048
 BY_RANK = -math.log(1.0 - FIXED_CUTS)  # what naming a number's tree over ranks costs more than naming the number
 ln = math.log
@@ -31,7 +31,7 @@ def acquainted(features, arms=3, kind=float):
 
 def proved(policy, cost):
     """What the schedule proves over 10^5 rounds of three arms."""
-    return policy.learner.mixture.rates.schedule.bound(cost, arms=3, horizon=1e5, lean=LEAN)
+    return policy.learner.mixture.rates.schedule.bound(cost, arms=3, horizon=1e5, shift=SHIFT)
 
 
 # -- the page ------------------------------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def test_the_numbers_of_the_page():
     policy, horizon = acquainted(10), 100_000
     schedule = policy.learner.mixture.rates.schedule
     rate = schedule.phase(horizon - 1).rate
-    always = schedule.bound(0.0, arms=3, horizon=horizon, lean=LEAN)
+    always = schedule.bound(0.0, arms=3, horizon=horizon, shift=SHIFT)
     costs = {"single arm": ln(3), "halves": BY_RANK + theory.prior_cost(CELLS, [0] * 16 + [1] * 16, arms=3)}
     costs["three parts"] = BY_RANK + theory.worst_cost(hsb.BinaryTree(depth=5), arms=3, regions=3)
     costs["seven categories"] = ln(2) + 9 * ln(3)

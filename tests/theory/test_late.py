@@ -11,10 +11,10 @@ from support.regret_cases import above
 
 import hsb
 from hsb.learners.baseline import FROM, FURTHEST, MOST
-from hsb.theory.schedule import Leaning
+from hsb.theory.schedule import BaselineShift
 
 ROUNDS = 20_000
-LEAN = Leaning(FURTHEST, MOST, FROM)
+SHIFT = BaselineShift(FURTHEST, MOST, FROM)
 
 
 def reward(make, seed: int, *, delay: int = 0, batch: int = 0, rounds: int = ROUNDS) -> tuple[float, np.ndarray]:
@@ -189,5 +189,7 @@ def test_late_feedback_costs_no_more_than_is_said_where_losses_are_near_1(delay,
     bounds = [policy.regret_bound(rounds, regions=1, delay=delay) for _, policy in runs]
     assert max(lost for lost, _ in runs) < min(bounds) < rounds
     plain = [policy.learner.mixture.rates.bound(5.0, rounds, arms=2, floor=0.0, delay=delay) for _, policy in runs]
-    shifted = [policy.learner.mixture.rates.bound(5.0, rounds, arms=2, floor=0.0, delay=delay, lean=LEAN) for _, policy in runs]
+    shifted = [
+        policy.learner.mixture.rates.bound(5.0, rounds, arms=2, floor=0.0, delay=delay, shift=SHIFT) for _, policy in runs
+    ]
     assert all(1.02 * one < other for one, other in zip(plain, shifted, strict=True))

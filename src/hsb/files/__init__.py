@@ -1,1 +1,1 @@
-"""What is read from and written to disk: policy files, JSON values, zip archives, generators' states, atomic writes, limits."""
+"""Files: policies, JSON values, zip archives, states of random generators, atomic writes, memory limits."""

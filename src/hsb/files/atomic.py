@@ -1,4 +1,4 @@
-"""Files that are replaced in one step: whole, with the mode and the owner that they had, and nothing left beside them."""
+"""Atomic writes: a file is replaced in one step, keeps its mode and owner, and no temporary file stays."""
 
 import os
 import platform
@@ -14,8 +14,8 @@ from typing import BinaryIO
 
 from ..errors import InputError
 
-DAY = 86_400.0  # after which what another machine left is nobody's any more
-LONGEST = 100  # characters of a name that its temporary file repeats
+DAY = 86_400.0  # age in seconds after which a temporary file of another machine is removed
+LONGEST = 100  # longest name that its temporary file repeats
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -26,14 +26,14 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 @contextmanager
 def replacing(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """A file to write to, which takes the place of `path` in one step when the block ends; where it raises, nothing changes.
+    """Open a file to write to; it replaces `path` in one step when the block ends. If the block raises, nothing changes.
 
-    It is written beside its place, flushed to disk and then moved, so that a crash leaves either the old file or the new one, whole. The new
-    one has the mode of the old one and, where that is allowed, its owner and group; a new file has `mode`, less the process's umask. Where
-    `path` is a link, what it points to is replaced. What earlier processes that were killed left beside it is removed.
+    The file is written next to `path`, flushed to disk and then moved, so that a crash leaves either the old file or the new one, whole. The
+    new file has the mode of the old one and, if permitted, its owner and group; without an old file it has `mode`, less the umask. If `path`
+    is a link, its target is replaced. Temporary files that killed processes left here are removed.
     """
     path = Path(os.path.realpath(path))
-    old = _replaced(path)
+    old = _old_status(path)
     _clear(path)
     temporary = path.parent / f".{_short(path)}.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.part"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -60,20 +60,20 @@ def replacing(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
             os.close(folder)
 
 
-def _replaced(path: Path) -> os.stat_result | None:
-    """What is known of the file that is replaced, if there is one."""
+def _old_status(path: Path) -> os.stat_result | None:
+    """Return the status of the file to replace; None if there is none, InputError if it is not a file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    if not stat.S_ISREG(found.st_mode):
-        what = "a folder" if stat.S_ISDIR(found.st_mode) else "no ordinary file"
-        raise InputError(f"{str(path)!r} is {what}, and cannot be replaced. Name a file.")
-    return found
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "no ordinary file"
+        raise InputError(f"{str(path)!r} is {kind}, and cannot be replaced. Name a file.")
+    return status
 
 
 def _keep_owner(handle: int, temporary: Path, old: os.stat_result) -> None:
-    """Give the new file the owner, the group and the mode of the old one; where the group cannot be kept, it may do what others may."""
+    """Give the new file the owner, group and mode of the old one; if the group cannot be kept, its rights become those of others."""
     mode = stat.S_IMODE(old.st_mode)
     if hasattr(os, "fchown"):
         now = os.fstat(handle)
@@ -89,21 +89,21 @@ def _keep_owner(handle: int, temporary: Path, old: os.stat_result) -> None:
 
 
 def _clear(path: Path) -> None:
-    """Remove temporary files for the same place whose process is gone, and those of other machines that are a day old."""
+    """Remove temporary files of this path whose process has ended, and day-old ones of other machines."""
     pattern = re.compile(rf"\.{re.escape(_short(path))}\.([0-9a-f]{{8}})-([0-9]+)-[0-9a-f]{{8}}\.part")
     with suppress(OSError), os.scandir(path.parent) as entries:
         for entry in entries:
-            named = pattern.fullmatch(entry.name)
-            if named is None:
+            match = pattern.fullmatch(entry.name)
+            if match is None:
                 continue
             with suppress(OSError):  # another process may have been quicker
-                gone = named[1] == _host() and not _is_alive(int(named[2]))
-                if gone or time.time() - entry.stat(follow_symlinks=False).st_mtime > DAY:
+                has_ended = match[1] == _host() and not _is_alive(int(match[2]))
+                if has_ended or time.time() - entry.stat(follow_symlinks=False).st_mtime > DAY:
                     os.unlink(entry.path)
 
 
 def _is_alive(process: int) -> bool:
-    """Is there a process of that number here? Where that cannot be asked, there is."""
+    """Return whether a process with this id runs here; True if the system cannot tell."""
     if os.name != "posix" or process == os.getpid() or not 0 < process < 1 << 31:
         return True
     try:
@@ -116,15 +116,15 @@ def _is_alive(process: int) -> bool:
 
 
 def _host() -> str:
-    """The machine, and within it the processes that can see each other, in eight digits."""
+    """Return a hash of the machine and of the namespace of process ids, in eight digits."""
     try:
-        seen = os.readlink("/proc/self/ns/pid")
+        namespace = os.readlink("/proc/self/ns/pid")
     except OSError:
-        seen = ""
-    return f"{zlib.crc32(f'{platform.node()} {seen}'.encode()):08x}"
+        namespace = ""
+    return f"{zlib.crc32(f'{platform.node()} {namespace}'.encode()):08x}"
 
 
 def _short(path: Path) -> str:
-    """The name of a file, or what stands for one that is too long to have anything added."""
+    """Return the name of a file, or a hash of it if it is too long to add to."""
     name = path.name
     return name if len(name.encode(errors="surrogateescape")) <= LONGEST else f"{zlib.crc32(os.fsencode(name)):08x}"

@@ -1,4 +1,4 @@
-"""Deciding by the policy in a file that another process writes: it is loaded again, beside the decisions, when it has changed."""
+"""`Following`: decides by the policy in a file that another process writes, and reloads the file when it changes."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ LOG = logging.getLogger("hsb")
 
 
 class Following:
-    """Decides by the policy in a file, and follows the file: when it is replaced, the new policy is loaded beside the decisions.
+    """Decides by the policy in a file, and reloads the file in the background when it is replaced.
 
-    One process learns and saves; any number of others decide, each with a `Following`. No decision waits for a load: a thread looks at the file
-    and loads it, and the policy changes between two decisions. However often that happens, decisions are numbered on in one stream, and drawn
-    with the same random numbers; so `decision.id` is unique, and the process that learns remembers few streams.
+    One process learns and saves; any number of others decide, each with a `Following`. No decision waits for a load: a thread checks the file
+    and loads it, and the policy changes between two decisions. All decisions belong to one lineage and use one random generator, however often
+    the file is loaded. So `decision.id` is unique, and the process that learns remembers few lineages.
 
-    If the file is deleted or damaged, the last policy that could be read goes on deciding. `error` and a line in the log `hsb` say what is
-    wrong until the file can be read again.
+    If the file is deleted or damaged, the last policy that was read continues to decide. `error` and a line in the log `hsb` have the reason
+    until the file can be read again.
 
     It does not learn: send `decision.to_dict()` and the reward to the process that does.
 
-    - `path`: the file that `policy.save` writes. Symbolic links are followed anew at each look.
-    - `every`: seconds between looks. None: only `refresh()` looks, e.g. called by a scheduler of yours.
-    - `seed`: of the random numbers of the decisions; None takes fresh ones, which each process needs.
+    - `path`: the file that `policy.save` writes. Symbolic links are resolved at each check.
+    - `every`: seconds between checks. None: only `refresh()` checks, e.g. called by your scheduler.
+    - `seed`: seed of the random numbers of the decisions. Default: fresh ones, which each process needs.
     - `given`: as for `hsb.load`.
 
-    `FileError` or `FileNotFoundError` if there is no policy in the file at the beginning.
+    Raises `FileError` or `FileNotFoundError` if the file holds no policy at the start.
 
     >>> import hsb, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -56,13 +56,11 @@ class Following:
 
     def __init__(self, path: str | Path, *, every: float | None = 1.0, seed: Seed = None, **given: Any) -> None:
         if every is not None and (not is_number(every) or not 0.0 < every <= 1e6):
-            raise InputError(
-                f"every must be how many seconds lie between looks at the file, above 0, or None; given {quoted(every)}."
-            )
+            raise InputError(f"every must be the seconds between checks of the file, above 0, or None; given {quoted(every)}.")
         self.path = path_of("path", path, folder=False)
         self.every, self.given = every, given
-        self.loads = 1  # how often the file was read
-        self.error: str | None = None  # why the file could not be read when it was last looked at; None if it could
+        self.loads = 1  # number of times that the file was read
+        self.error: str | None = None  # why the last check could not read the file; None if it could
         self._stamp = _stamp(self.path)
         self._policy = load(self.path, seed=seed, **given)
         self._policy.ledger = Ledger(learns=False)
@@ -93,19 +91,19 @@ class Following:
 
     @property
     def policy(self) -> Policy:
-        """The policy that was read last. It refuses to learn."""
+        """The policy that was read last. Its `learn` raises `InputError`."""
         if self._thread is None:
             self._start()
         return self._policy
 
     @property
     def arms(self) -> list[Hashable]:
-        """All its arms."""
+        """All arms of the policy that was read last."""
         return self._policy.arms
 
     @property
     def rounds(self) -> int:
-        """How many rounds it had learned when it was saved."""
+        """The number of rounds that the policy had learned when it was saved."""
         return self._policy.rounds
 
     def __repr__(self) -> str:
@@ -115,7 +113,7 @@ class Following:
     # -- following -------------------------------------------------------------------------------------------------------
 
     def refresh(self) -> bool:
-        """Look at the file now, and load it if it has changed; True if it was loaded. What cannot be read is told in `error`."""
+        """Check the file now, load it if it has changed, and return whether it was loaded. `error` has the reason if it cannot be read."""
         with self._one_load:
             try:
                 stamp = _stamp(self.path)
@@ -124,13 +122,13 @@ class Following:
                     return False
                 policy = load(self.path, **self.given)
             except (FileError, InputError, OSError) as error:
-                said = str(error)
-                if said != self.error:
-                    LOG.warning("%s cannot be read, and the policy read before goes on deciding: %s", self.path, said)
-                self.error = said
+                reason = str(error)
+                if reason != self.error:
+                    LOG.warning("%s cannot be read, so the policy read before continues to decide: %s", self.path, reason)
+                self.error = reason
                 return False
             before = self._policy
-            with before.lock:  # which both have from now on: a decision that another thread began is finished first
+            with before.lock:  # both have this lock from now on, so a decision in another thread finishes first
                 policy.rng, policy.ledger, policy.lock = before.rng, before.ledger, before.lock
                 self._policy = policy
             self._stamp, self.error = stamp, None
@@ -138,7 +136,7 @@ class Following:
             return True
 
     def close(self) -> None:
-        """Look no more. It goes on deciding by the policy that was read last."""
+        """Stop checking the file. The policy that was read last continues to decide."""
         self._end.set()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
@@ -151,18 +149,18 @@ class Following:
         self.close()
 
     def _start(self) -> None:
-        """The thread that looks, once in each process."""
+        """Start the thread that checks the file, once in each process."""
         if self.every is None or self._end.is_set():
             return
         with self._one_load:
             if self._thread is None:
-                about = (weakref.ref(self), self._end, self.every)
-                self._thread = threading.Thread(target=_look, args=about, name="hsb.Following", daemon=True)
+                arguments = (weakref.ref(self), self._end, self.every)
+                self._thread = threading.Thread(target=_look, args=arguments, name="hsb.Following", daemon=True)
                 self._thread.start()
 
 
 def _look(reference: weakref.ref[Following], end: threading.Event, every: float) -> None:
-    """Look at the file again and again, for as long as somebody follows it."""
+    """Check the file every `every` seconds, until `end` is set or the `Following` is gone."""
     while not end.wait(every):
         following = reference()
         if following is None:
@@ -172,16 +170,16 @@ def _look(reference: weakref.ref[Following], end: threading.Event, every: float)
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """What changes when a file is replaced or written to."""
-    found = os.stat(path)
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+    """Return a value that changes when a file is replaced or written to."""
+    status = os.stat(path)
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
 
 
 _alive: weakref.WeakSet[Following] = weakref.WeakSet()
 
 
 def _after_in_child() -> None:
-    """Threads are not forked: the next decision starts one, and a lock that one held is free."""
+    """Make locks that no thread holds: a fork copies no threads, and the next decision starts one."""
     for following in list(_alive):
         following._one_load, following._thread = threading.Lock(), None
 

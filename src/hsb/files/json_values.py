@@ -1,4 +1,4 @@
-"""Arms and contexts as plain data: what JSON has, and back."""
+"""Arms and contexts as plain data for JSON, and back."""
 
 from collections.abc import Hashable
 from datetime import date, datetime, time
@@ -14,7 +14,7 @@ TAGS = [["tuple"], ["dict"], *([tag] for tag in TIMES)]  # a dict with one of th
 
 
 def encode_arm(arm: Hashable) -> Any:
-    """An arm as JSON has it, a tuple as {"tuple": [...]}; InputError for what JSON has not."""
+    """Return an arm as plain data, a tuple as {"tuple": [...]}; InputError if JSON has no such value."""
     if arm is None or isinstance(arm, bool | int | float | str):
         return arm
     if isinstance(arm, np.bool_ | np.integer | np.floating):
@@ -22,12 +22,12 @@ def encode_arm(arm: Hashable) -> Any:
     if isinstance(arm, tuple):
         return {"tuple": [encode_arm(part) for part in arm]}
     needed = "arms must be None, booleans, numbers, strings or tuples of these"
-    fix = "Use a name for the arm and keep the object in a table of your own."
+    fix = "Use a name for the arm and look the object up by that name."
     raise InputError(f"Arm {quoted(arm)} cannot be written to a file: {needed}. {fix}")
 
 
 def decode_arm(arm: Any) -> Hashable:
-    """The arm that `encode_arm` wrote."""
+    """Return the arm that `encode_arm` wrote."""
     if isinstance(arm, dict):
         return tuple(decode_arm(part) for part in arm["tuple"])
     if arm is None or isinstance(arm, bool | int | float | str):
@@ -36,7 +36,7 @@ def decode_arm(arm: Any) -> Hashable:
 
 
 def encode_context(context: Any, levels: int = DEEPEST) -> Any:
-    """A context as JSON has it: arrays and sets as lists, a tuple as {"tuple": [...]}, dates and times likewise, so that they come back.
+    """Return a context as plain data: arrays and sets as lists; tuples, dates and times with a tag, so that they can be decoded.
 
     >>> encode_context(np.array([0.5, 1.0])), encode_context({"age": np.int64(40), "at": (1, 2)})
     ([0.5, 1.0], {'age': 40, 'at': {'tuple': [1, 2]}})
@@ -47,7 +47,7 @@ def encode_context(context: Any, levels: int = DEEPEST) -> Any:
         return context
     if levels == 0:
         raise InputError(
-            f"The context has more than {DEEPEST} levels, or holds itself; plain data ends. Flatten it, or keep a key to it instead."
+            f"The context has more than {DEEPEST} levels, or contains itself. Flatten it, or use a key to it instead."
         )
     if isinstance(context, np.ndarray | np.generic) and context.dtype.kind in "biufUO":
         return encode_context(context.tolist(), levels)
@@ -63,14 +63,14 @@ def encode_context(context: Any, levels: int = DEEPEST) -> Any:
     if isinstance(context, tuple):
         return {"tuple": [encode_context(part, levels - 1) for part in context]}
     if isinstance(context, dict) and all(isinstance(name, str) for name in context):
-        found = {name: encode_context(part, levels - 1) for name, part in context.items()}
-        return {"dict": found} if list(found) in TAGS else found
+        encoded = {name: encode_context(part, levels - 1) for name, part in context.items()}
+        return {"dict": encoded} if list(encoded) in TAGS else encoded
     needed = "it must be None, booleans, numbers, strings, dates, NumPy arrays, or lists, tuples and dicts of these, keys being strings"
-    raise InputError(f"The context {quoted(context)} cannot be written as plain data: {needed}. Keep a key to it instead.")
+    raise InputError(f"The context {quoted(context)} cannot be written as plain data: {needed}. Use a key to it instead.")
 
 
 def decode_context(context: Any) -> Any:
-    """The context that `encode_context` wrote.
+    """Return the context that `encode_context` wrote.
 
     >>> decode_context({"age": 40, "at": {"tuple": [1, 2]}})
     {'age': 40, 'at': (1, 2)}

@@ -1,4 +1,4 @@
-"""How much memory may be taken for what a file asks for: in proportion to the file itself."""
+"""A limit on the memory that a file's contents may take, in proportion to the file's size."""
 
 import math
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from ..errors import BudgetError
 
 
 class _Budget:
-    """Words of eight bytes that may still be taken."""
+    """Words of eight bytes still available."""
 
     __slots__ = ("left",)
 
@@ -22,17 +22,15 @@ _budget: ContextVar[_Budget] = ContextVar("hsb_budget", default=_Budget(math.inf
 
 @contextmanager
 def limited(words: float) -> Iterator[None]:
-    """Within the block, all that `afford` is asked for may come to no more than that many words of eight bytes, all together.
-
-    A block within another spends from both.
+    """Limit the total of all `afford` calls within the block to `words` words of eight bytes. A nested block spends from both.
 
     >>> with limited(1000):
     ...     afford(600)
     ...     try:
     ...         afford(600)
     ...     except BudgetError:
-    ...         print("no more than 1000")
-    no more than 1000
+    ...         print("at most 1000")
+    at most 1000
     """
     outer = _budget.get()
     begun = min(words, outer.left)
@@ -46,10 +44,8 @@ def limited(words: float) -> Iterator[None]:
 
 
 def afford(words: float) -> None:
-    """Spend memory, before it is taken; what is out of proportion to the file that asks for it is refused. Outside `limited`, nothing is."""
+    """Reserve `words` words of eight bytes before allocating them; BudgetError beyond the limit. Outside `limited` there is no limit."""
     budget = _budget.get()
     if words > budget.left:
-        raise BudgetError(
-            f"what it describes needs {words * 8 / 2**20:,.0f} MB more, and the file is too small to hold so much"
-        )
+        raise BudgetError(f"its contents need {words * 8 / 2**20:,.0f} MB more, out of proportion to the size of the file")
     budget.left -= words

@@ -41,38 +41,38 @@ FORMAT, VERSION = "hsb-policy", 6
 # What zipfile, bz2, json and numpy raise on flipped bytes and huge numbers.
 DAMAGE: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError)
 DAMAGE += (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError)
-MOST = 2**53  # of rounds, decisions and whatever else is counted: more than there is time for; a file says no more
+MOST = 2**53  # largest count of rounds, decisions etc. in a file: more than there is time for
 NAMED = ("header.json", "ledger", "elsewhere")
-MADE = 2  # times that a policy is made: from its settings, and with the features that it knew
+MADE = 2  # times that a load makes a policy: from its settings, then with its known features
 
 
 def save(policy: Policy, path: str | Path) -> None:
-    """Write a policy to a file, whole or not at all."""
+    """Write a policy to a file, wholly or not at all."""
     write_atomically(path_of("path", path, folder=False), pack(policy))
 
 
 def load(path: str | Path, *, seed: Seed | Literal["file"] = "file", **given: Any) -> Policy:
-    """Read a policy that `policy.save` wrote; it goes on exactly where it was saved.
+    """Read a policy that `policy.save` wrote. It resumes from exactly the saved state.
 
-    `FileError` where the file is damaged or holds no policy, `FileNotFoundError` where there is none.
+    Raises `FileError` if the file is damaged or holds no policy, `FileNotFoundError` if there is no file.
 
-    - `seed`: "file" goes on with the random numbers of the file too, so that processes which load one file draw the same arms. A number or a
-      `numpy.random.Generator` gives it others; None takes fresh ones from the operating system.
-    - `given`: what a file cannot hold: `experts=` of an Exp4 whose experts are functions.
+    - `seed`: "file" resumes the random numbers of the file too, so processes that load one file draw the same arms. An int or a
+      `numpy.random.Generator` replaces them; None takes fresh ones from the operating system.
+    - `given`: arguments that a file cannot hold: `experts=` of an Exp4 whose experts are functions.
 
-    Kinds of features of your own (`hsb.Composite`) are found by the names of their classes: define or import these first.
+    Before loading, define or import the classes of your kinds of features (`hsb.Composite`): the file has only their names.
 
     >>> import hsb, tempfile, pathlib
     >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=1)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     policy.save(pathlib.Path(folder) / "policy.hsb")
-    ...     twin = hsb.load(pathlib.Path(folder) / "policy.hsb")
-    >>> twin.decide(0.3).propensity == policy.decide(0.3).propensity
+    ...     loaded = hsb.load(pathlib.Path(folder) / "policy.hsb")
+    >>> loaded.decide(0.3).propensity == policy.decide(0.3).propensity
     True
     """
     path = path_of("path", path, folder=False)
     if path.exists() and not path.is_file():
-        raise FileError(f"{path}: no ordinary file, so there is no policy in it. Name the file that save wrote.")
+        raise FileError(f"{path}: no ordinary file, so it holds no policy. Name the file that save wrote.")
     drawn = None if isinstance(seed, str) and seed == "file" else drawn_from(seed)
     with path.open("rb") as file:
         try:
@@ -82,13 +82,13 @@ def load(path: str | Path, *, seed: Seed | Literal["file"] = "file", **given: An
         except DAMAGE as error:
             if isinstance(error, FileError | UnknownKind):
                 raise FileError(f"{path}: {error}") from None
-            raise FileError(f"{path}: not a whole hsb policy file ({error!s:.500}). Use another copy of it.") from error
+            raise FileError(f"{path}: not a whole hsb policy file ({error!s:.500}). Use another copy of the file.") from error
 
 
 def described(policy: Policy) -> dict[str, Any]:
-    """What a policy is, as plain data: two that say the same and learn the same stay the same."""
+    """Return a policy's settings, arms and generator as plain data. Policies with equal data that learn the same stay equal."""
     return {
-        **copying.described(policy),
+        **copying.to_plain_data(policy),
         **policy.loss_scale.plain_data(),
         **({"floor": policy.floor} if policy.floor > 0.0 else {}),
         "rounds": min(policy.rounds, MOST),
@@ -97,45 +97,45 @@ def described(policy: Policy) -> dict[str, Any]:
 
 
 def pack(policy: Policy) -> bytes:
-    """The bytes of a policy's file; InputError if its arms or its random generator cannot be written."""
+    """Return the bytes of a policy's file; InputError if its arms or its random generator cannot be written."""
     with policy.lock:
         settle(policy)
-        return _packed(policy)
+        return _pack(policy)
 
 
-def _packed(policy: Policy) -> bytes:
+def _pack(policy: Policy) -> bytes:
     ledger, name = policy.ledger, type(policy.rng.bit_generator).__name__
     if name not in STATES:
         raise InputError(f"The random generator {name} cannot be written to a file. Use one of {', '.join(STATES)}.")
     arrays = policy.learner.to_arrays()
     header = {"format": FORMAT, "version": VERSION, **described(policy), "clipped": min(policy.clipped, MOST)}
-    header |= {"issued": min(ledger.issued, MOST), "stream": ledger.stream, "past": ledger.past}
+    header |= {"issued": min(ledger.issued, MOST), "lineage": ledger.lineage, "past": ledger.past}
     header["elsewhere"] = ledger.elsewhere.plain()
     header["arrays"] = {name: [array.dtype.kind, *array.shape] for name, array in arrays.items()}
     text, buffer = json.dumps(header), io.BytesIO()
     archive = zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
     try:
-        how = zipfile.ZIP_DEFLATED if len(text) <= HEADER else zipfile.ZIP_STORED  # so that its size is never suspect
-        archive.writestr("header.json", text, how)
+        method = (
+            zipfile.ZIP_DEFLATED if len(text) <= HEADER else zipfile.ZIP_STORED
+        )  # `Archive` limits what a header unpacks to
+        archive.writestr("header.json", text, method)
         archive.writestr("ledger", ledger.packed())
         archive.writestr("elsewhere", ledger.elsewhere.packed())
         for name, array in arrays.items():
             archive.writestr(name, array.astype(copying.STORED[array.dtype.kind]).tobytes())
         archive.close()
     except BaseException:
-        archive.fp = (
-            None  # so that it is let go of: closing would say that an entry is open, in the place of what interrupted it
-        )
+        archive.fp = None  # closing would raise that an entry is open, in place of the interrupt
         raise
     return buffer.getvalue()
 
 
 def unpack(source: bytes | BinaryIO, given: dict[str, Any]) -> Policy:
-    """The policy that `pack` wrote; `given` is what a file cannot hold. Anything wrong with the bytes is one of `DAMAGE`."""
+    """Read the policy that `pack` wrote; `given` holds arguments that a file cannot. Damaged bytes raise one of `DAMAGE`."""
     with Archive(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:
         header = _header(archive)
         kind = Policy.kinds[header["policy"]]
-        if unwanted := set(given) - set(kind.asked_again):
+        if unwanted := set(given) - set(kind.load_arguments):
             raise FileError(f"it holds a {header['policy']}, which takes no {', '.join(sorted(unwanted))}. Leave that out.")
         counts = {name: _count(header[name]) for name in ("rounds", "clipped", "issued")}
         _count(header.get("clipped_losses", 0))
@@ -146,7 +146,7 @@ def unpack(source: bytes | BinaryIO, given: dict[str, Any]) -> Policy:
         common |= {name: header[name] for name in ("outside", "floor") if name in header}
         common["seed"] = generator(header["generator"])
         elsewhere = Elsewhere.unpacked(header["elsewhere"], archive.read("elsewhere"))
-        ledger = Ledger.unpacked(counts["issued"], archive.read("ledger"), header["stream"], header["past"], elsewhere)
+        ledger = Ledger.unpacked(counts["issued"], archive.read("ledger"), header["lineage"], header["past"], elsewhere)
         with limited((1 + MADE) * archive.bytes / 8):
             afford(archive.unpacked / 8)
             settings = {**header["settings"], **given}
@@ -164,7 +164,7 @@ def unpack(source: bytes | BinaryIO, given: dict[str, Any]) -> Policy:
 
 
 def _header(archive: Archive) -> dict[str, Any]:
-    """The header, of a kind and a version that are known here."""
+    """Read the header; FileError unless this version knows its format and its class of policy."""
     header = json.loads(archive.text("header.json"))
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FileError("not an hsb policy file.")
@@ -172,12 +172,12 @@ def _header(archive: Archive) -> dict[str, Any]:
     if type(version) is not int:
         raise FileError(f"its version is {version!r:.100}.")
     if version != VERSION:
-        fix = "Install a newer hsb." if version > VERSION else "It was never released: make the policy anew."
-        raise FileError(f"written in format {version!r:.100}, this version reads format {VERSION}. {fix}")
+        fix = "Install a newer hsb." if version > VERSION else "That format was never released: make a new policy."
+        raise FileError(f"written in format {version!r:.100}; this version reads format {VERSION}. {fix}")
     if header["policy"] not in Policy.kinds:
         raise FileError(f"it holds a {header['policy']!r:.100}, which this version does not know. Install a newer hsb.")
     if not isinstance(header["arms"], list) or not isinstance(header["removed"], list):
-        raise FileError("its arms are no list.")
+        raise FileError("its arms are not a list.")
     return header
 
 
@@ -188,7 +188,7 @@ def _count(value: Any) -> int:
 
 
 def _array(archive: Archive, name: str, kind: str, *shape: int) -> np.ndarray:
-    """An entry as an array of that kind and shape; one length may be -1, and follows from the others."""
+    """Return an entry as an array of this kind and shape; one length may be -1, which follows from the others."""
     if name in NAMED or not all(type(length) is int and -1 <= length <= MOST for length in shape):
         raise FileError(f"its {name} has no shape.")
     if -1 not in shape and 8 * math.prod(shape) != archive.size(name):

@@ -1,4 +1,4 @@
-"""Random generators as plain data, and back: NumPy takes any state that it is given, so that each number is checked here first."""
+"""Random generators as plain data, and back. NumPy accepts any state, so each number is checked here first."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ..errors import FileError
 
 WORD = {"has_uint32": (0, 1), "uinteger": (0, 2**32 - 1)}
 PCG = {"state": {"state": (0, 2**128 - 1), "inc": (0, 2**128 - 1)}, **WORD}
-# What a state has: least and most of a number, or length and type of an array.
+# The parts of a state: lowest and highest value of a number, or length and type of an array.
 STATES: dict[str, dict[str, Any]] = {
     "PCG64": PCG,
     "PCG64DXSM": PCG,
@@ -25,7 +25,7 @@ STATES: dict[str, dict[str, Any]] = {
 
 
 def plain(state: Any) -> Any:
-    """The state of a random generator, nested dicts of numbers and arrays, as JSON has it."""
+    """Return the state of a random generator, nested dicts of numbers and arrays, as plain data for JSON."""
     if isinstance(state, dict):
         return {name: plain(value) for name, value in state.items()}
     if isinstance(state, np.ndarray):
@@ -34,7 +34,7 @@ def plain(state: Any) -> Any:
 
 
 def from_plain(state: Any) -> dict[str, Any]:
-    """The state that `plain` wrote; FileError where a generator of its kind cannot have it.
+    """Return the state that `plain` wrote; FileError if a generator of its kind cannot have it.
 
     >>> import numpy as np
     >>> from_plain(plain(np.random.PCG64(1).state)) == np.random.PCG64(1).state
@@ -43,30 +43,30 @@ def from_plain(state: Any) -> dict[str, Any]:
     name = state.get("bit_generator") if isinstance(state, dict) else None
     if not isinstance(name, str) or name not in STATES:
         raise FileError(f"its random generator {name!r:.100} is not one of {', '.join(STATES)}.")
-    found = _part({key: value for key, value in state.items() if key != "bit_generator"}, STATES[name])
-    if name == "MT19937" and not found["state"]["key"].any():
-        raise FileError("its random generator can only say 0.")
-    return {"bit_generator": name, **found}
+    parts = _part({key: value for key, value in state.items() if key != "bit_generator"}, STATES[name])
+    if name == "MT19937" and not parts["state"]["key"].any():
+        raise FileError("its random generator can only give 0.")
+    return {"bit_generator": name, **parts}
 
 
 def generator(state: Any) -> np.random.Generator:
-    """The generator in a state that `plain` wrote."""
-    known = from_plain(state)
-    bits = getattr(np.random, known["bit_generator"])()
-    bits.state = known
+    """Return the generator in a state that `plain` wrote."""
+    checked = from_plain(state)
+    bits = getattr(np.random, checked["bit_generator"])()
+    bits.state = checked
     return np.random.Generator(bits)
 
 
-def _part(given: Any, needed: Any) -> Any:
-    """A part of a state, as it is needed."""
+def _part(stored: Any, needed: Any) -> Any:
+    """Check a part of a state and return it; FileError if it is not as needed."""
     if isinstance(needed, dict):
-        if isinstance(given, dict) and set(given) == set(needed):
-            return {name: _part(given[name], needed[name]) for name in needed}
+        if isinstance(stored, dict) and set(stored) == set(needed):
+            return {name: _part(stored[name], needed[name]) for name in needed}
     elif isinstance(needed[1], str):
-        if isinstance(given, dict) and set(given) == {"array", "dtype"} and given["dtype"] == needed[1]:
-            values, most = given["array"], int(np.iinfo(needed[1]).max)
+        if isinstance(stored, dict) and set(stored) == {"array", "dtype"} and stored["dtype"] == needed[1]:
+            values, most = stored["array"], int(np.iinfo(needed[1]).max)
             if isinstance(values, list) and len(values) == needed[0] and all(is_int(value, 0, most) for value in values):
                 return np.array(values, dtype=needed[1])
-    elif is_int(given, *needed):
-        return given
-    raise FileError("the state of its random generator is not one that such a generator has.")
+    elif is_int(stored, *needed):
+        return stored
+    raise FileError("its random generator cannot have this state.")

@@ -1,4 +1,4 @@
-"""The zip that a policy's file is, read with care: nothing is unpacked that is out of proportion to the file."""
+"""Safe reading of the zip archive that a policy file is: nothing unpacks to far more than the file's size."""
 
 import zipfile
 from typing import BinaryIO, Self
@@ -6,38 +6,38 @@ from typing import BinaryIO, Self
 from ..errors import FileError
 
 SMALL = 1 << 26  # bytes that any file may unpack to
-RATIO = 256  # and so many for each of its own: what `save` packs shrinks to 1/230 at most
-HEADER, HEADER_RATIO = 1 << 23, 64  # the same of a header, which is plain text and takes far more memory once it is read
+RATIO = 256  # additional bytes for each packed byte: the files of `save` shrink to 1/230 at most
+HEADER, HEADER_RATIO = 1 << 23, 64  # the same limits for a header, which takes far more memory once parsed
 ENTRIES = 100_000
 
 
 class Archive:
-    """The entries of a file by name, their sizes checked before anything is unpacked; FileError where they are not as `save` writes them."""
+    """The entries of a file by name, with sizes checked before unpacking; FileError if they are not as `save` writes them."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._zip = zipfile.ZipFile(file)
         entries = self._zip.infolist()
         self._sizes = {entry.filename: entry.file_size for entry in entries}
         if len(self._sizes) != len(entries) or len(entries) > ENTRIES:
-            raise FileError("it has an entry twice, or far too many.")
+            raise FileError("it has duplicate entries, or far too many.")
         if any(
             entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or entry.flag_bits & 1 for entry in entries
         ):
             raise FileError("it is packed in a way that save does not use.")
         packed = sum(entry.compress_size for entry in entries)
         self.bytes = SMALL + RATIO * min(packed, _length(file))
-        """As many as it may unpack to, and as many as what it describes may take."""
+        """The limit of bytes that it may unpack to, and of memory that its policy may take."""
         self.unpacked = sum(self._sizes.values())
         """Bytes of all entries."""
         if self.unpacked > self.bytes:
             raise FileError(f"it would unpack to {self.unpacked:,} bytes, far more than its size allows.")
 
     def size(self, name: str) -> int:
-        """The bytes that an entry unpacks to."""
+        """Return the number of bytes that an entry unpacks to."""
         return self._sizes[name]
 
     def read(self, name: str) -> bytes:
-        """The bytes of an entry: no more than its size, whatever is packed in it."""
+        """Return the bytes of an entry; never reads more than its declared size."""
         with self._zip.open(name) as entry:
             data = entry.read(self._sizes[name])
             if len(data) != self._sizes[name] or entry.read(1):
@@ -45,7 +45,7 @@ class Archive:
         return data
 
     def text(self, name: str) -> bytes:
-        """The bytes of an entry that is a header."""
+        """Return the bytes of a header entry, with a tighter limit on its size."""
         if self._sizes[name] > HEADER + HEADER_RATIO * self._zip.getinfo(name).compress_size:
             raise FileError(f"its {name} would unpack to {self._sizes[name]:,} bytes, far more than its size allows.")
         return self.read(name)

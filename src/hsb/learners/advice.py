@@ -104,7 +104,7 @@ class MappingAdvice:
 
     def with_arm(self, arm: Hashable) -> MappingAdvice:
         """The list of mappings is fixed, so there is no other arm for it."""
-        raise InputError(f"{self.who} cannot take another arm while running. Make a new one with all the arms.")
+        raise InputError(f"{self.who} cannot add an arm after construction. Make a new policy with all arms.")
 
     def copy(self) -> MappingAdvice:
         """An independent one."""

@@ -36,8 +36,8 @@ class Encoded(Learner):
         return getattr(self.inner, name)
 
     @property
-    def seen(self) -> int:
-        return self.inner.seen
+    def rounds(self) -> int:
+        return self.inner.rounds
 
     @property
     def named_columns(self) -> dict[str, str | None] | None:
@@ -68,25 +68,25 @@ class Encoded(Learner):
     def read_row(self, row: Any) -> Any:
         return self.inner.read_row(row)
 
-    def choose(self, seen: Any, mask: Masks | None, u: float) -> Choice:
-        return self.inner.choose(seen, mask, u)
+    def choose(self, view: Any, mask: Masks | None, u: float) -> Choice:
+        return self.inner.choose(view, mask, u)
 
-    def fill(self, seen: Any, mask: Masks | None, p: Floats) -> None:
-        self.inner.fill(seen, mask, p)
+    def fill(self, view: Any, mask: Masks | None, p: Floats) -> None:
+        self.inner.fill(view, mask, p)
 
     def advice(self, arm: int) -> float:
         return self.inner.advice(arm)
 
-    def cells(self, seen: Any) -> Ints | None:
-        return self.inner.cells(seen)
+    def cells(self, view: Any) -> Ints | None:
+        return self.inner.cells(view)
 
     def learn(
-        self, seen: Any, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None
+        self, view: Any, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None
     ) -> Encoded | None:
-        return self._behind(self.inner.learn(seen, mask, arm, loss, probability, memo))
+        return self._behind(self.inner.learn(view, mask, arm, loss, probability, memo))
 
-    def settle(self, seen: Any, rounds: int) -> Encoded | None:
-        return self._behind(self.inner.settle(seen, rounds))
+    def settle(self, view: Any, rounds: int) -> Encoded | None:
+        return self._behind(self.inner.settle(view, rounds))
 
     def with_arm(self, arm: Hashable, features: Any = None) -> Encoded:
         return Encoded(self.encoder, self.inner.with_arm(arm, features))
@@ -106,8 +106,8 @@ class Encoded(Learner):
     def settings(self) -> dict[str, Any]:
         return self.inner.settings() | {"encoding": self.encoder.to_dict()}
 
-    def shown(self) -> dict[str, Any]:
-        return self.inner.shown() | {"columns": list(self.named_columns or ())}
+    def repr_settings(self) -> dict[str, Any]:
+        return self.inner.repr_settings() | {"columns": list(self.named_columns or ())}
 
     def _behind(self, inner: Learner | None) -> Encoded | None:
         return None if inner is None else Encoded(self.encoder, inner)

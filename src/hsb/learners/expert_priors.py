@@ -83,7 +83,7 @@ class ExpertsPrior:
             "prior": None if self.given is None else self.given.tolist(),
         }
 
-    def shown(self) -> dict[str, Any]:
+    def repr_settings(self) -> dict[str, Any]:
         """What `repr` says of it."""
         return {"experts": self.experts if isinstance(self.experts, Mappings) else len(self.logs)}
 
@@ -146,7 +146,7 @@ class MappingsPrior:
         plain = self.mappings.structure.plain()
         return {"structure": plain, "regions": self.regions, "prior": self.shape, "stop": self.stop}
 
-    def shown(self) -> dict[str, Any]:
+    def repr_settings(self) -> dict[str, Any]:
         """What `repr` says of it."""
         return {"structure": self.structure, "prior": self.shape}
 

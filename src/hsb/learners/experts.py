@@ -66,7 +66,7 @@ class Experts(Learner, Generic[PriorKind]):
     # -- a round -------------------------------------------------------------------------------------------------------
 
     @property
-    def seen(self) -> int:
+    def rounds(self) -> int:
         return int(self.counted.item(0))
 
     def read(self, context: Any) -> tuple[Advised, int]:
@@ -75,25 +75,25 @@ class Experts(Learner, Generic[PriorKind]):
     def recall(self, context: Any, memo: Memo | None) -> tuple[Advised, int]:
         return self.source.read(context)
 
-    def choose(self, seen: Advised, mask: Masks | None, u: float) -> Choice:
+    def choose(self, view: Advised, mask: Masks | None, u: float) -> Choice:
         available = EVERY_ARM if mask is None else mask
-        arm, probability = self._kernels.decide(self.logs, self.scaled, seen.advice, seen.row, available, self._p, u)
+        arm, probability = self._kernels.decide(self.logs, self.scaled, view.advice, view.row, available, self._p, u)
         return arm, probability, -1.0
 
-    def fill(self, seen: Advised, mask: Masks | None, p: Floats) -> None:
-        self._kernels.mix(self.logs, self.scaled, seen.advice, seen.row, EVERY_ARM if mask is None else mask, p)
+    def fill(self, view: Advised, mask: Masks | None, p: Floats) -> None:
+        self._kernels.mix(self.logs, self.scaled, view.advice, view.row, EVERY_ARM if mask is None else mask, p)
 
-    def learn(self, seen: Advised, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
+    def learn(self, view: Advised, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
         x, available = self.rates.rate * loss / probability, EVERY_ARM if mask is None else mask
-        self._kernels.learn(self.logs, self.scaled, self.counted, seen.advice, seen.row, available, arm, x)
+        self._kernels.learn(self.logs, self.scaled, self.counted, view.advice, view.row, available, arm, x)
 
-    def settle(self, seen: Any, rounds: int) -> Self | None:
+    def settle(self, view: Any, rounds: int) -> Self | None:
         return self._at(self.rates.turned(rounds)) if rounds >= self.rates.phase.until else None
 
     def _at(self, rates: Rates) -> Self:
         """Go on at these rates: if the rate fell, what was learned is flattened."""
         other = self.copy()
-        if self.seen > 0 and rates.rate < self.rates.rate:
+        if self.rounds > 0 and rates.rate < self.rates.rate:
             r = rates.rate / self.rates.rate
             other.logs = (1.0 - r) * self.prior.logs + r * (self.logs - self.logs.max())
             self._kernels.rescale(other.logs, other.scaled)
@@ -109,11 +109,11 @@ class Experts(Learner, Generic[PriorKind]):
         return self.source.read_row(row)
 
     def read_rows(self, points: Any, start: int) -> AdvisedRows:
-        return self.source.read_rows(points[start : start + math.ceil(self.rates.phase.until) - self.seen])
+        return self.source.read_rows(points[start : start + math.ceil(self.rates.phase.until) - self.rounds])
 
-    def play(self, seen: AdvisedRows, table: Played, start: int, share: float, to_come: int) -> None:
-        rows = slice(start, start + len(seen.rows))
-        given = self._kernels.Table(seen.advice, seen.rows, masks_of(table, rows), table.losses[rows], table.us[rows])
+    def play(self, view: AdvisedRows, table: Played, start: int, share: float, to_come: int) -> None:
+        rows = slice(start, start + len(view.rows))
+        given = self._kernels.Table(view.advice, view.rows, masks_of(table, rows), table.losses[rows], table.us[rows])
         out = table.arms[rows], table.probabilities[rows]
         self._kernels.play(self.logs, self.scaled, self.counted, given, self.rates.rate, self._p, *out)
 
@@ -128,7 +128,7 @@ class Experts(Learner, Generic[PriorKind]):
     def with_arm(self, arm: Hashable, features: Any = None) -> Self:
         arms, source = self.arms + 1, self.source.with_arm(arm)
         wider = type(self)(self.prior, source, arms, self.rates, self.logs, self.scaled, self.counted)
-        return wider._at(self.rates.for_arms(self.prior, arms, self.seen))
+        return wider._at(self.rates.for_arms(self.prior, arms, self.rounds))
 
     def copy(self) -> Self:
         arrays = self.logs.copy(), self.scaled.copy(), self.counted.copy()
@@ -151,8 +151,8 @@ class Experts(Learner, Generic[PriorKind]):
     def settings(self) -> dict[str, Any]:
         return {**self.prior.settings(), **self.rates.settings()}
 
-    def shown(self) -> dict[str, Any]:
-        return {**self.prior.shown(), "learning_rate": self.rates.learning_rate}
+    def repr_settings(self) -> dict[str, Any]:
+        return {**self.prior.repr_settings(), "learning_rate": self.rates.learning_rate}
 
 
 def _check_weights(logs: Floats, scaled: Floats, low: float) -> None:

@@ -34,7 +34,7 @@ from ..features.stored import from_journal
 from ..policy.learner import Choice, Distributions, Learner, LoggedRows, Memo, Played
 from ..structures import BinaryTree
 from ..theory.anytime import anytime_schedule
-from ..theory.schedule import Leaning, Schedule
+from ..theory.schedule import BaselineShift, Schedule
 from ..types import Arrays, Floats, Ints, Masks
 from .baseline import FROM, FURTHEST, MOST, Baseline
 from .feature_keys import FEWEST, ContextRows, ContextView, FeatureKeys
@@ -119,7 +119,7 @@ class Featured(Learner):
     # -- a round -------------------------------------------------------------------------------------------------------
 
     @property
-    def seen(self) -> int:
+    def rounds(self) -> int:
         return int(self.mixture.state.laid.F.item(SEEN))
 
     def read(self, context: Any) -> tuple[ContextView, int]:
@@ -136,53 +136,53 @@ class Featured(Learner):
             sight = self.keys.with_cells(sight, cells)
         return self.prepare(sight, memo), 0
 
-    def prepare(self, seen: ContextView, memo: Memo | None) -> ContextView:
-        if seen.unseen is None:
-            return seen
-        (context,), recalled = seen.unseen, memo is not None and memo.advice >= 0.0
+    def prepare(self, view: ContextView, memo: Memo | None) -> ContextView:
+        if view.unseen is None:
+            return view
+        (context,), recalled = view.unseen, memo is not None and memo.advice >= 0.0
         learner, places = self._grown(context)
         sight = learner.keys.read(context)
         if recalled:  # models learn what is new; trees and advice are as they were decided by
-            sight = learner.keys.with_cells(sight, seen.cells)
+            sight = learner.keys.with_cells(sight, view.cells)
         return sight._replace(growth=Growth(learner, places, recalled))
 
-    def cells(self, seen: ContextView) -> Ints:
-        return seen.cells
+    def cells(self, view: ContextView) -> Ints:
+        return view.cells
 
-    def choose(self, seen: ContextView, mask: Masks | None, u: float) -> Choice:
-        return self.mixture.state.decide(seen.key, mask, u)
+    def choose(self, view: ContextView, mask: Masks | None, u: float) -> Choice:
+        return self.mixture.state.decide(view.key, mask, u)
 
-    def fill(self, seen: ContextView, mask: Masks | None, p: Floats) -> None:
-        self.mixture.state.fill(seen.key, mask, p)
+    def fill(self, view: ContextView, mask: Masks | None, p: Floats) -> None:
+        self.mixture.state.fill(view.key, mask, p)
 
     def advice(self, arm: int) -> float:
         return self.mixture.state.advised(arm)
 
     def learn(
-        self, seen: ContextView, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None
+        self, view: ContextView, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None
     ) -> Self | None:
         plain = memo is None or memo.rounds < self.baseline.since
-        if seen.growth is None:
-            self.mixture.learn(seen.key, mask, arm, loss, probability, memo, plain)
+        if view.growth is None:
+            self.mixture.learn(view.key, mask, arm, loss, probability, memo, plain)
             return None
-        grown, places, recalled = seen.growth
+        grown, places, recalled = view.growth
         if places is not None:
             places.add(grown.mixture.state.member(ENSEMBLE + 1))
-        grown.mixture.learn(seen.key, mask, arm, loss, probability, memo, plain, recalled)
+        grown.mixture.learn(view.key, mask, arm, loss, probability, memo, plain, recalled)
         return grown  # type: ignore[no-any-return]
 
-    def undo(self, seen: Any) -> None:
-        if isinstance(seen, ContextView) and seen.growth is not None and seen.growth.places is not None:
-            seen.growth.places.take_back(self.mixture.state.member(ENSEMBLE + 1))
+    def undo(self, view: Any) -> None:
+        if isinstance(view, ContextView) and view.growth is not None and view.growth.places is not None:
+            view.growth.places.take_back(self.mixture.state.member(ENSEMBLE + 1))
 
-    def settle(self, seen: Any, rounds: int) -> Self | None:
-        learner = self if type(seen) is not ContextView or seen.growth is None else seen.growth.learner
+    def settle(self, view: Any, rounds: int) -> Self | None:
+        learner = self if type(view) is not ContextView or view.growth is None else view.growth.learner
         reader = learner.reader
         not_observed = rounds - reader.rows
-        if not_observed == 1 and isinstance(seen, ContextView):
-            reader.observe(seen.raw)
+        if not_observed == 1 and isinstance(view, ContextView):
+            reader.observe(view.raw)
         elif not_observed > 0:
-            reader.observe_rows(np.ascontiguousarray(seen[:not_observed]))
+            reader.observe_rows(np.ascontiguousarray(view[:not_observed]))
         after = learner
         if learner.mixture.state.is_due:
             mixture = learner.mixture.turned()
@@ -307,16 +307,16 @@ class Featured(Learner):
             raw, points.ahead = raw[: int(np.argmax(unseen))], FEWEST
         return raw if len(raw) else None
 
-    def play(self, seen: Floats, table: Played, start: int, share: float, to_come: int) -> None:
-        self.mixture.play(self.keys.keys_of(seen), table, start, share)
+    def play(self, view: Floats, table: Played, start: int, share: float, to_come: int) -> None:
+        self.mixture.play(self.keys.keys_of(view), table, start, share)
 
-    def learn_rows(self, seen: Floats, rows: LoggedRows, probabilities: Floats, start: int) -> None:
-        self.mixture.learn_rows(self.keys.keys_of(seen), rows, probabilities, start)
+    def learn_rows(self, view: Floats, rows: LoggedRows, probabilities: Floats, start: int) -> None:
+        self.mixture.learn_rows(self.keys.keys_of(view), rows, probabilities, start)
 
     def rows_to_fit(self, points: ContextRows) -> Floats:
         return points.raw(self.reader, 0, len(points))[0]
 
-    def fitted(self, rows: Floats, arm: Ints, losses: Floats) -> Self:
+    def refit_models(self, rows: Floats, arm: Ints, losses: Floats) -> Self:
         """With an ensemble fitted to the rows since the world last changed. What the guarantee is about goes on as it is."""
         mixture, reader = self.mixture.copy(), self.reader
         ensemble = mixture.state.members[1]
@@ -328,7 +328,7 @@ class Featured(Learner):
         fit_ensemble(ensemble, FitRows(z, arm[since:], losses[since:]), reader.place_inputs)
         return self._with(mixture, self.baseline)
 
-    def logged(self) -> Self:
+    def end_log(self) -> Self:
         mixture = self.mixture.copy()
         begin_own_rounds(mixture.state.members[1])
         return self._with(mixture, self.baseline)
@@ -340,8 +340,8 @@ class Featured(Learner):
     def bound(self, cost: float, horizon: float | None, *, floor: float, delay: float = 0.0) -> float:
         """A bound on the regret against what has ln(1/beta) = cost beside MIXTURE."""
         mixture = self.mixture
-        lean = None if mixture.implicit else Leaning(FURTHEST, MOST, FROM)
-        about: Any = {"arms": mixture.arms, "floor": floor, "implicit": mixture.implicit, "delay": delay, "lean": lean}
+        shift = None if mixture.implicit else BaselineShift(FURTHEST, MOST, FROM)
+        about: Any = {"arms": mixture.arms, "floor": floor, "implicit": mixture.implicit, "delay": delay, "shift": shift}
         return mixture.rates.bound(cost, horizon, **about)
 
     # -- arms, copies, files -------------------------------------------------------------------------------------------
@@ -351,7 +351,7 @@ class Featured(Learner):
             return self._narrowed(self.mixture.arms + 1).with_arm(arm, features)
         described = self.arm_features.known(self.mixture.arms, arm, features)
         mixture = self.mixture.with_arm(PRIOR)
-        baseline = self.baseline.refreshed(step=_step(mixture), rounds=self.seen)
+        baseline = self.baseline.refreshed(step=_step(mixture), rounds=self.rounds)
         if features is not None:
             new = mixture.arms - 1
             warm_start(mixture.state.members[1], new, described.similarity(new))
@@ -428,10 +428,10 @@ class Featured(Learner):
         baseline = baseline.refreshed(step=_step(mixture), rounds=rounds)
         return self._with(mixture, baseline, keys=FeatureKeys(reader), arm_features=described)
 
-    def shown(self) -> dict[str, Any]:
+    def repr_settings(self) -> dict[str, Any]:
         return {"features": self.reader.features} if not self.reader.features.open else {}
 
-    def renamed(self, rename: Callable[[str, int], str | None]) -> Self | None:
+    def rename_texts(self, rename: Callable[[str, int], str | None]) -> Self | None:
         reader = self.reader.renamed(rename)
         return None if reader is None else self._with(self.mixture, self.baseline, keys=FeatureKeys(reader))
 

@@ -75,36 +75,40 @@ class Perturbation(NamedTuple):
 class PerturbedLeader(Learner):
     """The best mapping of totals with fresh noise, and redraws that estimate 1 / its probability. What it sees of a context is its leaf."""
 
-    def __init__(self, table: LeafTotals, noise: Perturbation, seen: int = 0) -> None:
+    def __init__(self, table: LeafTotals, noise: Perturbation, rounds: int = 0) -> None:
         self.table, self.noise = table, noise
-        self._seen: Ints = np.array([seen], dtype=np.int64)
+        self._rounds: Ints = np.array([rounds], dtype=np.int64)
         self._work = table.workspace()
 
     @property
-    def seen(self) -> int:
-        return self._seen.item(0)
+    def rounds(self) -> int:
+        return self._rounds.item(0)
 
     def read(self, context: Any) -> tuple[int, int]:
         key, clipped = self.table.keys.read(context)
         return key.item(0), clipped
 
-    def choose(self, seen: int, mask: Masks | None, u: float) -> Choice:
-        t, available = self.seen + 1, EVERY_ARM if mask is None else mask
+    def choose(self, view: int, mask: Masks | None, u: float) -> Choice:
+        t, available = self.rounds + 1, EVERY_ARM if mask is None else mask
         noise, most = float(self.noise.size(t)), int(self.noise.redraws(t))
-        arm, count = _kernels().perturbed(self.table.totals, seen, available, noise, most, self._work, u)
+        arm, count = _kernels().perturbed(self.table.totals, view, available, noise, most, self._work, u)
         return arm, 1.0 / count, -1.0
 
-    def fill(self, seen: int, mask: Masks | None, p: Floats) -> None:
-        totals, available, noise = self.table.totals, EVERY_ARM if mask is None else mask, float(self.noise.size(self.seen + 1))
+    def fill(self, view: int, mask: Masks | None, p: Floats) -> None:
+        totals, available, noise = (
+            self.table.totals,
+            EVERY_ARM if mask is None else mask,
+            float(self.noise.size(self.rounds + 1)),
+        )
         if self.table.limit:
-            _kernels().count_draws(totals, seen, available, noise, DRAWS, self._work, p)
+            _kernels().count_draws(totals, view, available, noise, DRAWS, self._work, p)
         else:
             from ..engine.kernels import laplace
 
-            laplace.least(totals[seen], available, noise, p)
+            laplace.least(totals[view], available, noise, p)
 
-    def learn(self, seen: int, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
-        _kernels().learn_perturbed(self.table.totals, seen, arm, loss, probability, self._seen)
+    def learn(self, view: int, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
+        _kernels().learn_perturbed(self.table.totals, view, arm, loss, probability, self._rounds)
 
     def check(self, contexts: Any) -> tuple[Any, int]:
         return self.table.keys.check(contexts)
@@ -112,19 +116,19 @@ class PerturbedLeader(Learner):
     def read_rows(self, points: Any, start: int) -> Ints:
         return self.table.keys.keys(points[start:])
 
-    def play(self, seen: Ints, table: Played, start: int, share: float, to_come: int) -> None:
-        n, rows = len(seen), slice(start, start + len(seen))
-        t = np.arange(self.seen + 1, self.seen + 1 + n)
+    def play(self, view: Ints, table: Played, start: int, share: float, to_come: int) -> None:
+        n, rows = len(view), slice(start, start + len(view))
+        t = np.arange(self.rounds + 1, self.rounds + 1 + n)
         noises, mosts = np.full(n, self.noise.size(t)), np.full(n, self.noise.redraws(t), dtype=np.int64)
         given = masks_of(table, rows), table.losses[rows], table.us[rows], noises, mosts, self._work
-        _kernels().play_perturbed(self.table.totals, seen, *given, table.arms[rows], table.probabilities[rows], self._seen)
+        _kernels().play_perturbed(self.table.totals, view, *given, table.arms[rows], table.probabilities[rows], self._rounds)
 
     def with_arm(self, arm: Hashable, features: Any = None) -> PerturbedLeader:
         table = self.table.with_arm()
-        return PerturbedLeader(table, self.noise.for_table(table), self.seen)
+        return PerturbedLeader(table, self.noise.for_table(table), self.rounds)
 
     def copy(self) -> PerturbedLeader:
-        return PerturbedLeader(self.table.copy(), self.noise, self.seen)
+        return PerturbedLeader(self.table.copy(), self.noise, self.rounds)
 
     def to_arrays(self) -> Arrays:
         return {"totals": self.table.totals}
@@ -144,7 +148,7 @@ class PerturbedLeader(Learner):
             "resamples": noise.resamples,
         }
 
-    def shown(self) -> dict[str, Any]:
+    def repr_settings(self) -> dict[str, Any]:
         return {"structure": self.table.structure, "noise": self.noise.mean, "regions": self.table.regions}
 
 
@@ -173,28 +177,28 @@ class EpochLeader(Learner):
         return mapping
 
     @property
-    def seen(self) -> int:
+    def rounds(self) -> int:
         return self.counts.item(SEEN)
 
     def read(self, context: Any) -> tuple[int, int]:
         key, clipped = self.table.keys.read(context)
         return key.item(0), clipped
 
-    def choose(self, seen: int, mask: Masks | None, u: float) -> Choice:
+    def choose(self, view: int, mask: Masks | None, u: float) -> Choice:
         available = EVERY_ARM if mask is None else mask
-        arm, probability = _kernels().explore_or_exploit(self.mapping, self.table.totals, self.counts, seen, available, u)
+        arm, probability = _kernels().explore_or_exploit(self.mapping, self.table.totals, self.counts, view, available, u)
         return arm, probability, -1.0
 
-    def fill(self, seen: int, mask: Masks | None, p: Floats) -> None:
+    def fill(self, view: int, mask: Masks | None, p: Floats) -> None:
         p[:] = 0.0
         if self.counts[TO_EXPLOIT]:
-            p[_kernels().play(self.mapping, self.table.totals, seen, EVERY_ARM if mask is None else mask)] = 1.0
+            p[_kernels().play(self.mapping, self.table.totals, view, EVERY_ARM if mask is None else mask)] = 1.0
         else:
             p[:] = 1.0 if mask is None else mask
             p /= p.sum()
 
-    def learn(self, seen: int, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
-        given = self.mapping, self.table.totals, self.counts, seen, arm, loss, probability, self.price, self._work
+    def learn(self, view: int, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
+        given = self.mapping, self.table.totals, self.counts, view, arm, loss, probability, self.price, self._work
         _kernels().learn_epoch(*given)
 
     def check(self, contexts: Any) -> tuple[Any, int]:
@@ -203,9 +207,9 @@ class EpochLeader(Learner):
     def read_rows(self, points: Any, start: int) -> Ints:
         return self.table.keys.keys(points[start:])
 
-    def play(self, seen: Ints, table: Played, start: int, share: float, to_come: int) -> None:
-        rows = slice(start, start + len(seen))
-        given = seen, masks_of(table, rows), table.losses[rows], table.us[rows], self.price, self._work
+    def play(self, view: Ints, table: Played, start: int, share: float, to_come: int) -> None:
+        rows = slice(start, start + len(view))
+        given = view, masks_of(table, rows), table.losses[rows], table.us[rows], self.price, self._work
         _kernels().play_epochs(
             self.mapping, self.table.totals, self.counts, *given, table.arms[rows], table.probabilities[rows]
         )
@@ -229,7 +233,7 @@ class EpochLeader(Learner):
     def settings(self) -> dict[str, Any]:
         return {"structure": self.table.structure.plain(), "regions": self.table.regions}
 
-    def shown(self) -> dict[str, Any]:
+    def repr_settings(self) -> dict[str, Any]:
         return {"structure": self.table.structure, "regions": self.table.regions, "explored": int(self.counts[EXPLORED])}
 
 
@@ -239,8 +243,8 @@ class EpochLeader(Learner):
 class FixedMapping(Learner):
     """A mapping that is played for ever. It counts rounds and learns nothing. What it sees of a context is its leaf."""
 
-    def __init__(self, table: LeafTotals, mapping: Ints, average_loss: float = math.nan, seen: int = 0) -> None:
-        self.table, self.mapping, self.average_loss, self._seen = table, mapping, average_loss, seen
+    def __init__(self, table: LeafTotals, mapping: Ints, average_loss: float = math.nan, rounds: int = 0) -> None:
+        self.table, self.mapping, self.average_loss, self._rounds = table, mapping, average_loss, rounds
 
     def best_for(self, points: Any, losses: Floats, regions: int | None, *, low: float, unit: float) -> FixedMapping:
         """The successor that plays the best mapping for a table of losses at checked contexts; leaves without any get the best arm overall.
@@ -256,22 +260,22 @@ class FixedMapping(Learner):
         return FixedMapping(table, mapping, low + unit * float(losses[np.arange(len(leaf)), mapping[leaf]].mean()))
 
     @property
-    def seen(self) -> int:
-        return self._seen
+    def rounds(self) -> int:
+        return self._rounds
 
     def read(self, context: Any) -> tuple[int, int]:
         key, clipped = self.table.keys.read(context)
         return key.item(0), clipped
 
-    def choose(self, seen: int, mask: Masks | None, u: float) -> Choice:
-        return _kernels().play(self.mapping, self.table.totals, seen, EVERY_ARM if mask is None else mask), 1.0, -1.0
+    def choose(self, view: int, mask: Masks | None, u: float) -> Choice:
+        return _kernels().play(self.mapping, self.table.totals, view, EVERY_ARM if mask is None else mask), 1.0, -1.0
 
-    def fill(self, seen: int, mask: Masks | None, p: Floats) -> None:
+    def fill(self, view: int, mask: Masks | None, p: Floats) -> None:
         p[:] = 0.0
-        p[self.choose(seen, mask, 0.0)[0]] = 1.0
+        p[self.choose(view, mask, 0.0)[0]] = 1.0
 
-    def learn(self, seen: int, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
-        self._seen += 1
+    def learn(self, view: int, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
+        self._rounds += 1
 
     def check(self, contexts: Any) -> tuple[Any, int]:
         return self.table.keys.check(contexts)
@@ -279,18 +283,20 @@ class FixedMapping(Learner):
     def read_rows(self, points: Any, start: int) -> Ints:
         return self.table.keys.keys(points[start:])
 
-    def play(self, seen: Ints, table: Played, start: int, share: float, to_come: int) -> None:
-        rows = slice(start, start + len(seen))
-        _kernels().play_known(self.mapping, self.table.totals, seen, masks_of(table, rows), table.arms[rows])
+    def play(self, view: Ints, table: Played, start: int, share: float, to_come: int) -> None:
+        rows = slice(start, start + len(view))
+        _kernels().play_known(self.mapping, self.table.totals, view, masks_of(table, rows), table.arms[rows])
         table.probabilities[rows] = 1.0
-        self._seen += len(seen)
+        self._rounds += len(view)
 
     def with_arm(self, arm: Hashable, features: Any = None) -> FixedMapping:
         """The mapping stays; the new arm, of which nothing is known, comes last if its arm is not available."""
-        return FixedMapping(self.table.with_column(self.table.totals.max(axis=1)), self.mapping, self.average_loss, self._seen)
+        return FixedMapping(
+            self.table.with_column(self.table.totals.max(axis=1)), self.mapping, self.average_loss, self._rounds
+        )
 
     def copy(self) -> FixedMapping:
-        return FixedMapping(self.table.copy(), self.mapping.copy(), self.average_loss, self._seen)
+        return FixedMapping(self.table.copy(), self.mapping.copy(), self.average_loss, self._rounds)
 
     def to_arrays(self) -> Arrays:
         return {"totals": self.table.totals, "mapping": self.mapping}
@@ -309,6 +315,6 @@ class FixedMapping(Learner):
             "average_loss": None if math.isnan(self.average_loss) else self.average_loss,
         }
 
-    def shown(self) -> dict[str, Any]:
+    def repr_settings(self) -> dict[str, Any]:
         blind = isinstance(self.table.keys, NoContext)
         return {"structure": None if blind else self.table.structure, "average_loss": self.average_loss}

@@ -33,7 +33,7 @@ class Regressions(Learner):
     """
 
     def __init__(
-        self, space: Space, arms: int, *, scaled: bool, alpha: float, ridge: float, intercept: bool, seen: int = 0
+        self, space: Space, arms: int, *, scaled: bool, alpha: float, ridge: float, intercept: bool, rounds: int = 0
     ) -> None:
         self.space, self.scaled, self.alpha, self.ridge, self.intercept = space, scaled, alpha, ridge, intercept
         d = space.features + intercept
@@ -42,12 +42,12 @@ class Regressions(Learner):
         self.state[:, np.arange(d), np.arange(d)] = ridge
         self.state[:, d + np.arange(d), np.arange(d)] = 1.0 / ridge
         self.updates: Ints = np.zeros(arms, dtype=np.int64)
-        self._seen: Ints = np.array([seen], dtype=np.int64)
+        self._rounds: Ints = np.array([rounds], dtype=np.int64)
         self._scores, self._work = np.empty(arms), np.zeros((d + 2, d))  # scratch
 
     @property
-    def seen(self) -> int:
-        return self._seen.item(0)
+    def rounds(self) -> int:
+        return self._rounds.item(0)
 
     def read(self, context: Any) -> tuple[Floats, int]:
         self._refuse_dict(context)
@@ -57,19 +57,19 @@ class Regressions(Learner):
             raise InputError(f"One context at a time here; given {len(points)}. hsb.simulate takes whole tables.")
         return self._coordinates(points)[0], clipped
 
-    def choose(self, seen: Floats, mask: Masks | None, u: float) -> Choice:
-        given = self.state, EVERY_ARM if mask is None else mask, self.alpha, seen, self._work, self._scores, u
+    def choose(self, view: Floats, mask: Masks | None, u: float) -> Choice:
+        given = self.state, EVERY_ARM if mask is None else mask, self.alpha, view, self._work, self._scores, u
         arm, probability = _kernels().choose(*given)
         return arm, probability, -1.0
 
-    def fill(self, seen: Floats, mask: Masks | None, p: Floats) -> None:
+    def fill(self, view: Floats, mask: Masks | None, p: Floats) -> None:
         kernels = _kernels()
-        kernels.scores(self.state, EVERY_ARM if mask is None else mask, self.alpha, seen, self._work, p)
+        kernels.scores(self.state, EVERY_ARM if mask is None else mask, self.alpha, view, self._work, p)
         low, ties = kernels.least(p)
         p[:] = np.where(p == low, 1.0 / ties, 0.0)
 
-    def learn(self, seen: Floats, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
-        _kernels().update(self.state, self.updates, seen, arm, loss, self.ridge, self._work, self._seen)
+    def learn(self, view: Floats, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
+        _kernels().update(self.state, self.updates, view, arm, loss, self.ridge, self._work, self._rounds)
 
     def check(self, contexts: Any) -> tuple[Any, int]:
         if isinstance(contexts, list | tuple) and contexts:
@@ -87,10 +87,10 @@ class Regressions(Learner):
     def read_rows(self, points: Any, start: int) -> Floats:
         return self._coordinates(points[start:])
 
-    def play(self, seen: Floats, table: Played, start: int, share: float, to_come: int) -> None:
-        rows = slice(start, start + len(seen))
+    def play(self, view: Floats, table: Played, start: int, share: float, to_come: int) -> None:
+        rows = slice(start, start + len(view))
         given = (
-            seen,
+            view,
             masks_of(table, rows),
             table.losses[rows],
             table.us[rows],
@@ -99,7 +99,7 @@ class Regressions(Learner):
             self._work,
             self._scores,
         )
-        _kernels().play(self.state, self.updates, *given, table.arms[rows], table.probabilities[rows], self._seen)
+        _kernels().play(self.state, self.updates, *given, table.arms[rows], table.probabilities[rows], self._rounds)
 
     def _coordinates(self, points: Floats) -> Floats:
         return np.ascontiguousarray(self.space.to_unit(points) if self.scaled else points)
@@ -113,7 +113,7 @@ class Regressions(Learner):
     def _with_arms(self, arms: int) -> Regressions:
         """A copy for this number of arms; those beyond its own have seen nothing."""
         settings: Any = {"scaled": self.scaled, "alpha": self.alpha, "ridge": self.ridge, "intercept": self.intercept}
-        other, known = Regressions(self.space, arms, **settings, seen=self.seen), len(self.updates)
+        other, known = Regressions(self.space, arms, **settings, rounds=self.rounds), len(self.updates)
         other.state[:known], other.updates[:known] = self.state, self.updates
         return other
 
@@ -128,7 +128,7 @@ class Regressions(Learner):
                 raise ValueError("its matrices are not symmetric")
         if (self.updates < 0).any() or (self.state[:, np.arange(d), np.arange(d)] < self.ridge).any():
             raise ValueError("its matrices are not those of its ridge")
-        self._seen[0] = rounds
+        self._rounds[0] = rounds
         return self
 
     def settings(self) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class Regressions(Learner):
             "intercept": self.intercept,
         }
 
-    def shown(self) -> dict[str, Any]:
+    def repr_settings(self) -> dict[str, Any]:
         features = self.space if self.scaled else self.space.features
         return {"features": features, "alpha": self.alpha, "ridge": self.ridge}
 

@@ -79,7 +79,7 @@ class CellsPrior:
         """What a file says of it."""
         return {} if self.leaves is None else {"structure": self.leaves.plain()}
 
-    def shown(self) -> dict[str, Any]:
+    def repr_settings(self) -> dict[str, Any]:
         """What `repr` says of it."""
         return {} if self.leaves is None else {"structure": self.leaves}
 
@@ -185,6 +185,6 @@ class StructurePrior:
         found: dict[str, Any] = {"structure": self.structure.to_dict(), "regions": self.regions, "drift": self.drift}
         return found | {"stop": self.stop} | ({"advisor": "ensemble"} if self.ensemble else {})
 
-    def shown(self) -> dict[str, Any]:
+    def repr_settings(self) -> dict[str, Any]:
         """What `repr` says of it."""
         return {"structure": self.structure}

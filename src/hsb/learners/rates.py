@@ -9,7 +9,7 @@ from ..errors import InputError, quoted
 from ..theory import constant_rate
 from ..theory.checks import check_at_least_zero, check_horizon
 from ..theory.confident import FALL
-from ..theory.schedule import Leaning, Phase, Schedule
+from ..theory.schedule import BaselineShift, Phase, Schedule
 
 LearningRate = float | Literal["confident"] | None
 
@@ -82,19 +82,21 @@ class Rates(NamedTuple):
         floor: float,
         implicit: bool = False,
         delay: float = 0.0,
-        lean: Leaning | None = None,
+        shift: BaselineShift | None = None,
     ) -> float:
         """What the schedule proves against mappings with ln(1/beta) = cost, over `horizon` rounds or those it was made for."""
         horizon = self.horizon if horizon is None else horizon
         if horizon is None:
-            raise InputError("Over how many rounds? Give regret_bound(horizon): this policy was made without one.")
+            raise InputError(
+                "regret_bound needs a horizon, the number of rounds: this policy has none. Use regret_bound(horizon)."
+            )
         check_horizon(horizon)
         check_at_least_zero("delay", delay)
         if delay == math.inf:
             raise InputError(
                 "delay must be a number of rounds; given infinity. Feedback that never comes is never learned from."
             )
-        return self.schedule.bound(cost, arms=arms, horizon=horizon, implicit=implicit, floor=floor, delay=delay, lean=lean)
+        return self.schedule.bound(cost, arms=arms, horizon=horizon, implicit=implicit, floor=floor, delay=delay, shift=shift)
 
     def from_file(self, rate: Any) -> Self:
         """With the rate that a file holds; ValueError if that is none."""

@@ -42,7 +42,7 @@ class Structured(Learner):
     # -- a round -------------------------------------------------------------------------------------------------------
 
     @property
-    def seen(self) -> int:
+    def rounds(self) -> int:
         return int(self.mixture.state.laid.F.item(SEEN))
 
     def read(self, context: Any) -> tuple[Ints, int]:
@@ -51,22 +51,22 @@ class Structured(Learner):
     def recall(self, context: Any, memo: Memo | None) -> tuple[Ints, int]:
         return self.keys.read(context)
 
-    def choose(self, seen: Ints, mask: Masks | None, u: float) -> Choice:
-        return self.mixture.state.decide(seen, mask, u)
+    def choose(self, view: Ints, mask: Masks | None, u: float) -> Choice:
+        return self.mixture.state.decide(view, mask, u)
 
-    def fill(self, seen: Ints, mask: Masks | None, p: Floats) -> None:
-        self.mixture.state.fill(seen, mask, p)
+    def fill(self, view: Ints, mask: Masks | None, p: Floats) -> None:
+        self.mixture.state.fill(view, mask, p)
 
     def advice(self, arm: int) -> float:
         return self.mixture.state.advised(arm)
 
-    def learn(self, seen: Ints, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
+    def learn(self, view: Ints, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
         if memo is None:
-            self.mixture.state.update(seen, mask, arm, loss, probability)
+            self.mixture.state.update(view, mask, arm, loss, probability)
         else:
-            self.mixture.state.update(seen, mask, arm, loss, probability, memo.rounds, memo.advice)
+            self.mixture.state.update(view, mask, arm, loss, probability, memo.rounds, memo.advice)
 
-    def settle(self, seen: Any, rounds: int) -> Self | None:
+    def settle(self, view: Any, rounds: int) -> Self | None:
         return self._on(self.mixture.turned()) if self.mixture.state.laid.F.item(DUE) else None
 
     def _on(self, mixture: Mixture) -> Self:
@@ -88,11 +88,11 @@ class Structured(Learner):
     def read_rows(self, points: Any, start: int) -> Ints:
         return self.keys.keys(points[start : start + self.mixture.rows_left()])
 
-    def play(self, seen: Ints, table: Played, start: int, share: float, to_come: int) -> None:
-        self.mixture.play(seen, table, start, share, to_come)
+    def play(self, view: Ints, table: Played, start: int, share: float, to_come: int) -> None:
+        self.mixture.play(view, table, start, share, to_come)
 
-    def learn_rows(self, seen: Ints, rows: LoggedRows, probabilities: Floats, start: int) -> None:
-        self.mixture.learn_rows(seen, rows, probabilities, start)
+    def learn_rows(self, view: Ints, rows: LoggedRows, probabilities: Floats, start: int) -> None:
+        self.mixture.learn_rows(view, rows, probabilities, start)
 
     def begin_replay(self, rows: LoggedRows, us: Floats) -> Replaying:
         return self.mixture.begin_replay(self.keys.keys(rows.points), rows, us)
@@ -150,9 +150,9 @@ class Structured(Learner):
         more = {"implicit": True} if self.mixture.implicit else {}
         return {**self.prior.settings(), **self.mixture.rates.settings(), **more}
 
-    def shown(self) -> dict[str, Any]:
+    def repr_settings(self) -> dict[str, Any]:
         drift = getattr(self.prior, "drift", None)
-        found = {**self.prior.shown(), "learning_rate": self.mixture.rates.learning_rate}
+        found = {**self.prior.repr_settings(), "learning_rate": self.mixture.rates.learning_rate}
         return found if drift is None else found | {"drift": drift}
 
     @property

@@ -102,7 +102,7 @@ class ThompsonTree(Learner):
     # -- a round -------------------------------------------------------------------------------------------------------
 
     @property
-    def seen(self) -> int:
+    def rounds(self) -> int:
         return int(self.counted.item(0))
 
     def read(self, context: Any) -> tuple[Ints, int]:
@@ -111,19 +111,19 @@ class ThompsonTree(Learner):
     def recall(self, context: Any, memo: Memo | None) -> tuple[Ints, int]:
         return self.keys.read(context)
 
-    def choose(self, seen: Ints, mask: Masks | None, u: float) -> Choice:
+    def choose(self, view: Ints, mask: Masks | None, u: float) -> Choice:
         available = EVERY_ARM if mask is None else mask
-        arm: int = self._kernels.choose(*self.tree, seen, available, *self.model.prior, self.arms, u)
-        self.fill(seen, mask, self._p)
+        arm: int = self._kernels.choose(*self.tree, view, available, *self.model.prior, self.arms, u)
+        self.fill(view, mask, self._p)
         return arm, min(max(float(self._p[arm]), LEAST), 1.0), -1.0
 
-    def fill(self, seen: Ints, mask: Masks | None, p: Floats) -> None:
+    def fill(self, view: Ints, mask: Masks | None, p: Floats) -> None:
         available = EVERY_ARM if mask is None else mask
-        self._kernels.probabilities(*self.tree, seen, available, *self.model.prior, p, self._work)
+        self._kernels.probabilities(*self.tree, view, available, *self.model.prior, p, self._work)
 
-    def learn(self, seen: Ints, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
+    def learn(self, view: Ints, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
         how = loss, *self.model.prior, self.model.keep, self.arms
-        while not self._kernels.update(*self.tree, self.counted, seen, arm, *how):
+        while not self._kernels.update(*self.tree, self.counted, view, arm, *how):
             self._grow()
 
     def _grow(self, rounds: int = MANY) -> None:
@@ -138,11 +138,11 @@ class ThompsonTree(Learner):
     def read_rows(self, points: Floats, start: int) -> Ints:
         return self.keys.keys(points[start:])
 
-    def play(self, seen: Ints, table: Played, start: int, share: float, to_come: int) -> None:
-        n, done = len(seen), 0
+    def play(self, view: Ints, table: Played, start: int, share: float, to_come: int) -> None:
+        n, done = len(view), 0
         rows = slice(start, start + n)
         given = (
-            seen,
+            view,
             masks_of(table, rows),
             table.losses[rows],
             table.us[rows],
@@ -192,7 +192,7 @@ class ThompsonTree(Learner):
         structure, stop, prior, forgetting = self.model
         return {"structure": structure.to_dict(), "forgetting": forgetting, "stop": stop, "prior": list(prior)}
 
-    def shown(self) -> dict[str, Any]:
+    def repr_settings(self) -> dict[str, Any]:
         return {"structure": self.model.structure, "forgetting": self.model.forgetting}
 
 

@@ -29,7 +29,7 @@ class Play:
     def _batch(self, batch: Batch, contexts: Any) -> None:
         policy = self.policy
         points, clipped = check_contexts(policy, batch, contexts)
-        policy.loss_scale.check(batch.reward, "The reward of event {}")
+        policy.loss_scale.check_table(batch.reward, "The reward of event {}")
         policy.clipped += clipped
         new = [policy.arm_set.index.get(arm, -1) for arm in batch.arms[len(self.places) :]]
         self.places = np.append(self.places, np.array(new, dtype=np.int64))
@@ -80,7 +80,7 @@ class Play:
         shown, rewards = self.places[batch.arm[rows]], batch.reward[rows]
         points, propensities, first = points[rows], batch.propensity[rows], 0
         while first < len(pool):  # once, unless the range of losses is inferred from the data
-            n, losses = self.policy.loss_scale.ahead(rewards[first:, None], rewarded=True)
+            n, losses = self.policy.loss_scale.scale_rows(rewards[first:, None], is_reward=True)
             part = slice(first, first + n)
             learned = self._learn(
                 LoggedRows(points[part], masks, pool[part], shown[part], losses[:, 0]), propensities[part], rewards[part]
@@ -90,7 +90,7 @@ class Play:
 
     def _count(self, rewards: Floats) -> None:
         """Add rewards that were learned to the sums."""
-        counted = self.policy.loss_scale.moved(rewards)
+        counted = self.policy.loss_scale.clip(rewards)
         self.matched += len(counted)
         self.total += float(counted.sum())
         self.squares += float(counted @ counted)

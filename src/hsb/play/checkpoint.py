@@ -16,7 +16,7 @@ from ..errors import FileError, InputError, quoted
 from ..files import policy_file
 from ..logs import Batch
 from ..policy import Policy
-from ..policy.copying import become
+from ..policy.copying import adopt
 from ..types import Floats
 from .batches import Play
 from .seen import LogDigest, context_digest, policy_digest
@@ -88,7 +88,7 @@ class Checkpoint:
             raise FileError(f"{self.path} is damaged or not a checkpoint ({error}). Remove it to start again.") from error
         self._before = [(play.policy, policy_file.pack(play.policy), _unsaved(play.policy)) for play in plays.values()]
         for play, policy in zip(plays.values(), restored, strict=True):
-            become(play.policy, policy)
+            adopt(play.policy, policy)
         for name, play in plays.items():
             play.matched, play.total, play.squares = header["sums"][name]
         thinning.bit_generator.state = drawn
@@ -112,7 +112,7 @@ class Checkpoint:
             yield batch, self.seen.digest()
         if not is_same:
             for policy, packed, unsaved in self._before:  # undo `resume`
-                become(policy, policy_file.unpack(packed, unsaved))
+                adopt(policy, policy_file.unpack(packed, unsaved))
             raise FileError(f"{self.path} is the checkpoint of a replay of another log. Give that log, or remove the file.")
 
     def write(self, plays: Mapping[str, Play], thinning: np.random.Generator, at: ReplayProgress, read: str) -> None:
@@ -202,7 +202,7 @@ def _settings(policy: Policy) -> str:
 
 def _unsaved(policy: Policy) -> dict[str, Any]:
     """Return the settings that a policy's file cannot hold."""
-    return {name: getattr(policy, name) for name in policy.asked_again}
+    return {name: getattr(policy, name) for name in policy.load_arguments}
 
 
 def _read_generator(stored: Any) -> dict[str, Any]:

@@ -41,10 +41,10 @@ class LoggedHistory:
         policy = self.policy
         with policy.lock:
             settle(policy)
-            if not self.alone or not self.rows or policy.learner.seen != self.rows:
+            if not self.alone or not self.rows or policy.learner.rounds != self.rows:
                 return
             if not self.keeps:
-                replace(policy, learner=policy.learner.logged())
+                replace(policy, learner=policy.learner.end_log())
                 return
             raws, arms, rewards = zip(*self.parts, strict=True)
             raw = np.full((self.rows, raws[-1].shape[1]), np.nan)  # early rows knew fewer columns
@@ -52,5 +52,5 @@ class LoggedHistory:
             for part in raws:
                 raw[begin : begin + len(part), : part.shape[1]] = part
                 begin += len(part)
-            losses = policy.loss_scale.ahead(np.concatenate(rewards)[:, None], rewarded=True)[1][:, 0]
-            replace(policy, learner=policy.learner.fitted(raw, np.concatenate(arms), losses))
+            losses = policy.loss_scale.scale_rows(np.concatenate(rewards)[:, None], is_reward=True)[1][:, 0]
+            replace(policy, learner=policy.learner.refit_models(raw, np.concatenate(arms), losses))

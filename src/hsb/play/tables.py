@@ -87,9 +87,9 @@ def _simulate(
     points, clipped = tables.check(policy, contexts)
     name, values = losses_or_rewards("simulate", losses, rewards)
     table = np.ascontiguousarray(numbers(name, values))
-    scale, rewarded = policy.loss_scale, rewards is not None
+    scale, are_rewards = policy.loss_scale, rewards is not None
     check_shape(name, table, (len(points), len(policy.arms)))
-    scale.check(table, name + "[{}]")
+    scale.check_table(table, name + "[{}]")
     masks = policy.arm_set.table(available, len(points))
     total = len(points)
     played = np.empty(total, dtype=np.int64)
@@ -100,7 +100,7 @@ def _simulate(
     for begin in range(0, total, CHUNK):  # a chunk fits the cache, and Ctrl-C takes effect between chunks
         first, end = begin, min(begin + CHUNK, total)
         while first < end:  # once, unless the range of losses is inferred: a row may use only the range of earlier rows
-            n, scaled = policy.loss_scale.ahead(table[first:end], rewarded)
+            n, scaled = policy.loss_scale.scale_rows(table[first:end], are_rewards)
             part = slice(first, first + n)
             played[part], probabilities[part] = tables.play(
                 policy,
@@ -108,15 +108,15 @@ def _simulate(
                 None if masks is None else masks[part],
                 scaled,
                 to_come=total - first,
-                given=table[part],
-                rewarded=rewarded,
+                values=table[part],
+                are_rewards=are_rewards,
             )
             table[part].ravel().take(rows[:n] + played[part], out=suffered[part], mode="clip")
             first += n
         if progress is not None:
             progress(end, total)
-    if rewarded:
-        suffered = policy.loss_scale.losses(suffered)
+    if are_rewards:
+        suffered = policy.loss_scale.losses_of(suffered)
     labels = np.empty(len(policy.arms), dtype=object)
     labels[:] = policy.arms
     numbered = all(type(a) is int and a == i for i, a in enumerate(policy.arms))

@@ -1,4 +1,4 @@
-"""Every policy: HSB, the algorithms that the paper compares it with or builds on, and comparators that know the answer."""
+"""All policies: HSB, the algorithms that the paper compares it with or builds on, and baselines."""
 
 from .best_fixed import BestFixed
 from .csb_ftpl import CsbFtpl

@@ -1,4 +1,4 @@
-"""The best mapping in hindsight: what regret is measured against."""
+"""`BestFixed`: the best mapping in hindsight, the comparator of regret."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from ..structures.spaces import numbers, shortened
 from ..types import Arms, Floats, Ints, Outside, Range, Seed
 
 Where = Divided | None
-WIDE = 1e200  # a range of losses beyond this is measured in units of itself
+WIDE = 1e200  # a wider range of losses is scaled to width 1
 
 
 class BestFixed(Policy):
-    """One mapping from the leaves of a structure to arms, played for ever; it learns nothing. `BestFixed.of` finds the best one for a table.
+    """A fixed mapping from the leaves of a structure to arms; it learns nothing. `BestFixed.of` computes the best one for a table.
 
-    - `structure`: as in `hsb.SExp3`. None: it plays one arm, and contexts are not looked at.
-    - `mapping`: the number of an arm (its place in `arms`) for each leaf, or one number for all.
+    - `structure`: as in `hsb.SExp3`. None: it plays one arm and ignores contexts.
+    - `mapping`: the index of an arm in `arms` for each leaf, or one number for all.
     - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
-    If its arm is not available, it plays the best available one by that leaf's totals in the table it was fitted to; if it never was fitted,
-    the first one available.
+    If its arm is not available, it plays the best available arm by that leaf's totals in the table of `BestFixed.of`; without such a table,
+    the first available arm.
 
     >>> import hsb
     >>> policy = BestFixed(hsb.BinaryTree(depth=1), arms=["a", "b"], mapping=[1, 0])
@@ -39,7 +39,7 @@ class BestFixed(Policy):
     ('b', 'a')
     """
 
-    guarantee: ClassVar[str] = "None: it does not learn, it knows the answer."
+    guarantee: ClassVar[str] = "None: it does not learn. It is the best mapping in hindsight."
 
     learner: FixedMapping
 
@@ -77,20 +77,20 @@ class BestFixed(Policy):
         floor: float = 0.0,
         seed: Seed = None,
     ) -> Self:
-        """The best mapping for a table of `losses` (or `rewards`), shape (T, M): no mapping of its class loses less in hindsight.
+        """Compute the best mapping for a table of `losses` (or `rewards`), shape (T, M): no mapping of its class loses less in hindsight.
 
-        The class: one arm (no structure, or regions=1), any arm in each leaf (regions=None; leaves never seen get the best arm overall), or
-        at most `regions` runs of equal arms along the numbered leaves (by dynamic programming, O(N M regions)). Ties: the lowest arm number.
-        `contexts` has a row for each of the T rounds; `arms` are the names of the columns, None for 0, 1, ... The policy's `average_loss` is
-        what the mapping loses a round. Other arguments as in `hsb.HSB`.
+        The class: one arm (no structure, or regions=1), any arm in each leaf (regions=None; leaves without rows get the best arm overall),
+        or at most `regions` runs of equal arms along the numbered leaves (by dynamic programming, O(N M regions)). Ties: the lowest arm number.
+        `contexts` has a row for each of the T rounds; `arms` are the names of the columns, by default 0, 1, ... The policy's `average_loss` is
+        the mapping's loss per round. Other arguments as in `hsb.HSB`.
 
         >>> import hsb
-        >>> found = BestFixed.of(hsb.BinaryTree(depth=1), [0.1, 0.4, 0.7], [[1, 0], [1, 0], [0, 1]])
-        >>> found.mapping, found.average_loss, BestFixed.of(None, [0.1, 0.4, 0.7], [[1, 0], [1, 0], [0, 1]]).average_loss
+        >>> best = BestFixed.of(hsb.BinaryTree(depth=1), [0.1, 0.4, 0.7], [[1, 0], [1, 0], [0, 1]])
+        >>> best.mapping, best.average_loss, BestFixed.of(None, [0.1, 0.4, 0.7], [[1, 0], [1, 0], [0, 1]]).average_loss
         (array([1, 0]), 0.0, 0.3333333333333333)
         """
-        name, given = losses_or_rewards("BestFixed.of", losses, rewards)
-        table = numbers(name, given)
+        name, argument = losses_or_rewards("BestFixed.of", losses, rewards)
+        table = numbers(name, argument)
         if table.ndim != 2 or 0 in table.shape:
             raise InputError(f"{name} needs shape (rounds, arms), at least one of each; given {table.shape}.")
         most = None if regions is None else whole("regions", regions, 1)
@@ -98,40 +98,40 @@ class BestFixed(Policy):
         policy = cls(structure, arms=table.shape[1] if arms is None else arms, mapping=0, **common)
         points, policy.clipped = policy.learner.check(contexts)
         check_shape(name, table, (len(points), len(policy.arms)))
-        policy.loss_scale.check(table, name + "[{}]")
-        losses, unit = policy._as_losses(table, rewarded=rewards is not None)
+        policy.loss_scale.check_table(table, name + "[{}]")
+        losses, unit = policy._as_losses(table, are_rewards=rewards is not None)
         policy.learner = policy.learner.best_for(points, losses, most, low=policy.loss_range[0], unit=unit)
         return policy
 
-    def _as_losses(self, table: Floats, *, rewarded: bool) -> tuple[Floats, float]:
-        """A table of losses or rewards as losses of at least 0, and the unit in which they are measured, so that sums stay finite."""
-        scale, table = self.loss_scale, self.loss_scale.moved(table)
-        if scale.auto:  # it knows the answer, so also the range
-            scale.learned(table.ravel(), rewarded)
-            table, rewarded = scale.losses(table) if rewarded else table, False
+    def _as_losses(self, table: Floats, *, are_rewards: bool) -> tuple[Floats, float]:
+        """Return a table as losses of at least 0 in some unit, and the unit, chosen so that sums stay finite."""
+        scale, table = self.loss_scale, self.loss_scale.clip(table)
+        if scale.auto:  # it knows the whole table, so also the range
+            scale.take_rows(table.ravel(), are_rewards)
+            table, are_rewards = scale.losses_of(table) if are_rewards else table, False
         low, high = self.loss_range
-        losses = high - table if rewarded else table - low
+        losses = high - table if are_rewards else table - low
         unit = 1.0 if high - low <= WIDE else high - low
         return losses / unit, unit
 
     @property
     def structure(self) -> Leaves:
-        """The leaves of the structure that it was made with."""
+        """The leaves of the structure."""
         return self.learner.table.structure
 
     @property
     def totals(self) -> Floats:
-        """The total loss of each arm in each leaf of the table that it was fitted to; 0 if it was given its mapping."""
+        """The total loss of each arm in each leaf of the table of `BestFixed.of`; 0 without a table."""
         return self.learner.table.totals
 
     @property
     def mapping(self) -> Ints:
-        """For each leaf the number of its arm, in `arms`."""
+        """The index of the arm of each leaf."""
         return self.learner.mapping.copy()
 
     @property
     def average_loss(self) -> float:
-        """Its mean loss a round on the table that it was fitted to; NaN if it was given its mapping."""
+        """Its mean loss per round on the table of `BestFixed.of`; NaN without a table."""
         return self.learner.average_loss
 
     @classmethod
@@ -145,12 +145,12 @@ class BestFixed(Policy):
 
 
 def _mapping(mapping: ArrayLike, leaves: int, arms: int) -> Ints:
-    """The index of an arm for each leaf; InputError if that is not what is given."""
-    given = numbers("mapping", mapping)
-    given = np.full(leaves, given) if given.ndim == 0 else given
-    if given.shape != (leaves,) or not ((given >= 0) & (given < arms) & (given == np.floor(given))).all():
+    """Return the index of an arm for each leaf; InputError if `mapping` is not that."""
+    indices = numbers("mapping", mapping)
+    indices = np.full(leaves, indices) if indices.ndim == 0 else indices
+    if indices.shape != (leaves,) or not ((indices >= 0) & (indices < arms) & (indices == np.floor(indices))).all():
         raise InputError(
             f"mapping needs an arm number in 0 .. {arms - 1} for each leaf, shape ({leaves},), or one for all; "
-            f"given shape {given.shape}: {shortened(mapping)}."
+            f"given shape {indices.shape}: {shortened(mapping)}."
         )
-    return given.astype(np.int64)
+    return indices.astype(np.int64)

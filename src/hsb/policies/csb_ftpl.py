@@ -1,4 +1,4 @@
-"""CSB-FTPL: follow the perturbed leader, with an oracle for the best mapping."""
+"""`CsbFtpl`: follow the perturbed leader, with an oracle for the best mapping."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from ..types import Arms, Floats, Ints, Outside, Range, Seed
 class CsbFtpl(Policy):
     """Contextual semi-bandit follow-the-perturbed-leader (Syrgkanis, Krishnamurthy and Schapire 2016), one arm a round.
 
-    Each decision adds fresh Laplace noise to the total loss of every (leaf, arm), asks an oracle for the best mapping of the perturbed
-    totals and plays its arm. It is then drawn anew, at most L times, until the same arm comes again: the number of draws J estimates 1/p
-    (geometric resampling; at most M draws on average, whatever L). `Decision.propensity` is that estimate, 1/J, and not the probability
-    itself; learning adds loss / propensity = J * loss to the total of the leaf and arm.
+    Each decision adds fresh Laplace noise to the total loss of every (leaf, arm), lets an oracle find the best mapping of the perturbed
+    totals, and plays its arm. Then it draws again, at most L times, until the same arm comes: the number of draws J estimates 1/p (geometric
+    resampling; at most M draws on average, whatever L). `Decision.propensity` is that estimate, 1/J, and not the probability; learning adds
+    loss / propensity = J * loss to the total of the leaf and arm.
 
     The leaves are the paper's small separator, of size N: two different mappings differ on one of them, so contexts need not be known in
-    advance. Being all that a mapping can tell apart, they are also the known contexts of its transductive setting, whose bound is the
+    advance. A mapping depends on the leaf alone, so the leaves are also the known contexts of its transductive setting, whose bound is the
     better one: order T^(1/2), where a separator alone has T^(2/3) N^(3/4) M sqrt(ln|Pi|). `theory/leaders.py` proves it, with constants.
 
     - `structure`: as in `hsb.SExp3`. It has N leaves.
-    - `regions`: which mappings there are: those with at most `regions` runs of equal arms along the numbered leaves, by dynamic programming,
-      O(N M regions) a draw. None: all, each leaf with its best arm.
+    - `regions`: restricts mappings to those with at most `regions` runs of equal arms along the numbered leaves, by dynamic programming,
+      O(N M regions) a draw. Default: all mappings, each leaf with its best arm.
     - `horizon`: the number of rounds T to come, for noise of mean size 1/epsilon = sqrt(2 M T / B) and L = ceil(sqrt(M T)); M is the number of
       arms, and B is `hsb.theory.noise_cost`, at most N (1 + ln M).
-    - `noise`: the mean size itself, in place of a `horizon`; then L = ceil(noise sqrt(B/2)). With neither, the size is sqrt(4 M t / B) and
+    - `noise`: the mean size, in place of a `horizon`; then L = ceil(noise sqrt(B/2)). With neither, the size is sqrt(4 M t / B) and
       L = ceil(sqrt(M t)) in round t.
-    - `resamples`: L itself. None: as above.
+    - `resamples`: L. Default: as above.
     - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
-    `probabilities` are good to about 1e-14 with all mappings. With `regions` they are a count over 1000 draws of noise, always the same ones:
-    within 0.05 of the truth nearly always, and 0 for rare arms.
+    With all mappings, `probabilities` are exact to about 1e-14. With `regions` they are frequencies over 1000 draws of noise, always the same
+    draws: nearly always within 0.05 of the truth, and 0 for rare arms.
 
     >>> import hsb, numpy as np
     >>> CsbFtpl(hsb.BinaryTree(depth=2), arms=4, horizon=100).probabilities(0.3, available=[0, 2])
@@ -80,9 +80,7 @@ class CsbFtpl(Policy):
         table = LeafTotals.fresh(structure, len(arm_set), regions)
         if horizon is not None:
             if noise is not None:
-                raise InputError(
-                    "Give horizon= or noise=, not both: the horizon is only used to set the noise and the resamples."
-                )
+                raise InputError("Give horizon= or noise=, not both: the horizon only sets the noise and the resamples.")
             check_horizon(horizon)
         if noise is not None and not (is_number(noise) and 1.0 / MOST_NOISE <= noise <= MOST_NOISE):
             raise InputError(
@@ -99,17 +97,17 @@ class CsbFtpl(Policy):
 
     @property
     def structure(self) -> Leaves:
-        """The leaves of the structure that it was made with."""
+        """The leaves of the structure."""
         return self.learner.table.structure
 
     @property
     def regions(self) -> int | None:
-        """The most regions of a mapping; None if each leaf is by itself."""
+        """The maximum number of regions of a mapping; None without a limit."""
         return self.learner.table.regions
 
     @property
     def horizon(self) -> float | None:
-        """The number of rounds that it was made for, if that was given."""
+        """The number of rounds to come, as declared; None if it was not."""
         return self.learner.noise.horizon
 
     @property
@@ -119,7 +117,7 @@ class CsbFtpl(Policy):
 
     @property
     def resamples(self) -> int | None:
-        """The most redraws of a decision, if that was given."""
+        """The maximum number of redraws of a decision, as declared; None if it was not."""
         return self.learner.noise.resamples
 
     @property
@@ -129,16 +127,16 @@ class CsbFtpl(Policy):
 
     @property
     def mapping(self) -> Ints:
-        """The best mapping so far: for each leaf the number of its arm, in `arms`. Ties go to the lowest."""
+        """The best mapping so far: the index of the arm of each leaf. Ties go to the lowest index."""
         with self.lock:
             settle(self)
             return self.learner.table.best_mapping()
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """B noise + 2 M T / noise + M T / (e L) over T = `horizon` rounds, in expectation against each mapping of the class.
+        """Return B noise + 2 M T / noise + M T / (e L), for T = `horizon` rounds, in expectation against each mapping of the class.
 
-        If every arm is available in every round and feedback comes at once. Infinite with a `floor`. Proved, with these constants, in
-        `theory/leaders.py`; the paper's theorem for the transductive setting has its own.
+        It holds if every arm is available in every round and feedback comes at once. Infinite with a `floor`. `theory/leaders.py` has the
+        proof with these constants; those of the paper's theorem for the transductive setting differ.
 
         >>> import hsb
         >>> round(CsbFtpl(hsb.BinaryTree(depth=5), arms=3, horizon=100_000).regret_bound())
@@ -151,7 +149,9 @@ class CsbFtpl(Policy):
             noise = self.learner.noise
             rounds = noise.horizon if horizon is None else horizon
             if rounds is None:
-                raise InputError("Over how many rounds? Give regret_bound(horizon): this policy was made without one.")
+                raise InputError(
+                    "regret_bound needs a horizon, the number of rounds: this policy has none. Use regret_bound(horizon)."
+                )
             if noise.mean is None:
                 return csb_ftpl_anytime_bound(noise.cost, arms=noise.arms, horizon=rounds, resamples=noise.resamples)
             most = noise.redraws(1)

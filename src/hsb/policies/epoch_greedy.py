@@ -1,4 +1,4 @@
-"""Epoch-Greedy: explore one round, exploit several, more and more."""
+"""`EpochGreedy`: explore one round, exploit several, more and more."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class EpochGreedy(Policy):
 
     Epoch n is one round of a uniformly random arm, then s_n = floor(sqrt(n / (2 M ln|Pi|))) rounds of the mapping with the least
     estimated loss on the explored rounds alone. |Pi| is the number of mappings of N leaves to M arms. This is the paper's rule for finite
-    classes, one over what that mapping may still lose a round to the best one; the constant comes from the proof in `theory/leaders.py`.
-    There is no horizon to know.
+    classes: the inverse of what that mapping may still lose per round to the best one. The constant comes from the proof in
+    `theory/leaders.py`. It needs no horizon.
 
-    Rounds count when they are learned. A propensity below 1 means explored, however late it comes (and wherever it comes from: logged rounds
-    count too); a round with propensity 1 teaches nothing. Feedback that comes late leads to more exploring at first, repaid afterwards.
-    With a `floor` every round is explored, and its loss counts by its propensity.
+    Rounds count when they are learned. A propensity below 1 means explored, however late the feedback (logged rounds count too); a round with
+    propensity 1 changes nothing. Late feedback leads to more exploration at first and less afterwards. With a `floor` every round is explored,
+    and its loss is weighted by its propensity.
 
     - `structure`: as in `hsb.SExp3`.
-    - `regions`: which mappings there are: those with at most `regions` runs of equal arms along the numbered leaves. None: all M^N.
+    - `regions`: restricts mappings to those with at most `regions` runs of equal arms along the numbered leaves. Default: all M^N.
     - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
     >>> import hsb, numpy as np
@@ -42,7 +42,8 @@ class EpochGreedy(Policy):
     """
 
     guarantee: ClassVar[str] = (
-        "Where rounds are independent and alike, against every mapping of its class: 2 (4.5 M T^2 ln|Pi|)^(1/3) + 2. None against adversaries."
+        "If rounds are independent and identically distributed, against every mapping of its class: 2 (4.5 M T^2 ln|Pi|)^(1/3) + 2. "
+        "None against adversaries."
     )
 
     learner: EpochLeader
@@ -66,35 +67,35 @@ class EpochGreedy(Policy):
 
     @property
     def structure(self) -> Leaves:
-        """The leaves of the structure that it was made with."""
+        """The leaves of the structure."""
         return self.learner.table.structure
 
     @property
     def regions(self) -> int | None:
-        """The most regions of a mapping; None if each leaf is by itself."""
+        """The maximum number of regions of a mapping; None without a limit."""
         return self.learner.table.regions
 
     @property
     def totals(self) -> Floats:
-        """The estimated total loss of each arm in each leaf, of explored rounds: a row for each leaf, a column for each arm."""
+        """The estimated total loss of each arm in each leaf over the explored rounds: a row for each leaf, a column for each arm."""
         return self.learner.table.totals
 
     @property
     def explored(self) -> int:
-        """How many explored rounds it has learned from."""
+        """The number of explored rounds learned."""
         return int(self.learner.counts[EXPLORED])
 
     @property
     def mapping(self) -> Ints:
-        """The best mapping on the explored rounds: for each leaf the number of its arm, in `arms`. Ties go to the lowest."""
+        """The best mapping on the explored rounds: the index of the arm of each leaf. Ties go to the lowest index."""
         with self.lock:
             settle(self)
             return self.learner.mapping.copy()
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """2 (4.5 M T^2 ln|Pi|)^(1/3) + 2 over T = `horizon` rounds that are independent and alike, order T^(2/3).
+        """Return 2 (4.5 M T^2 ln|Pi|)^(1/3) + 2, for T = `horizon` independent, identically distributed rounds; order T^(2/3).
 
-        Nothing is proved of other rounds. Infinite with a `floor`, and if `loss_range` is "auto".
+        Nothing is proved for other rounds. Infinite with a `floor`, and if `loss_range` is "auto".
 
         >>> import hsb
         >>> round(EpochGreedy(hsb.BinaryTree(depth=5), arms=3, regions=3).regret_bound(100_000))
@@ -102,10 +103,14 @@ class EpochGreedy(Policy):
         """
         with self.lock:
             settle(self)
-            if self.floor > 0.0 or self.loss_scale.auto:  # then rounds are not alike: the scale of their losses changes
+            if (
+                self.floor > 0.0 or self.loss_scale.auto
+            ):  # then rounds are not identically distributed: the scale of losses changes
                 return math.inf
             if horizon is None:
-                raise InputError("Over how many rounds? Give regret_bound(horizon): this policy needs none otherwise.")
+                raise InputError(
+                    "regret_bound needs a horizon, the number of rounds: this policy has none. Use regret_bound(horizon)."
+                )
             return epoch_greedy_bound(self.learner.log_count, arms=len(self.arms), horizon=horizon)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""EXP3: one distribution over arms, whatever the context."""
+"""`Exp3`: one distribution over arms, whatever the context."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..types import Arms, Outside, Range, Seed
 
 
 class Exp3(Policy):
-    """Exponential weights over the arms with importance-weighted losses; the context may be anything and is not looked at.
+    """Exponential weights over the arms with importance-weighted losses; the context is ignored.
 
-    At the same `learning_rate` exactly HSB on a single leaf.
+    With the same `learning_rate` it equals HSB on a single leaf.
 
-    - `horizon`: the number of rounds T to come, for the rate sqrt(2 ln M / (T M)) with M arms. Or `learning_rate` itself, a constant above 0.
-      With neither the rate in round t is about sqrt(ln M / (M t)).
+    - `horizon`: the number of rounds T to come, for the rate sqrt(2 ln M / (T M)) with M arms. Or give `learning_rate`, a constant above 0.
+      With neither, the rate in round t is about sqrt(ln M / (M t)).
     - `arms`, `implicit`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
     >>> import hsb
@@ -55,7 +55,7 @@ class Exp3(Policy):
         super().__init__(arms=arm_set, learner=learner, **common)
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """ln M / rate + M T rate / 2 over T = `horizon` rounds (None: those it was made for); at the theory's rate, sqrt(2 M T ln M).
+        """Return ln M / rate + M T rate / 2, for T = `horizon` rounds (default: its own); with the rate of theory, sqrt(2 M T ln M).
 
         >>> import hsb
         >>> round(hsb.Exp3(arms=3, horizon=100_000).regret_bound())
@@ -67,7 +67,7 @@ class Exp3(Policy):
             return self.learner.bound(cost, horizon, floor=self.floor)
 
     def certificate(self, delta: float | None = None) -> Certificate:
-        """What the rounds learned so far prove of what was lost against any single arm; `delta` as in `hsb.HSB.certificate`."""
+        """Return the `Certificate` of the rounds learned, against any single arm; `delta` as in `hsb.HSB.certificate`."""
         with self.lock:
             settle(self)
             return self.learner.certificate(delta, arms=self.arms, units=self.loss_scale.units, who=type(self).__name__)

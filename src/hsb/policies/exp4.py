@@ -1,4 +1,4 @@
-"""EXP4: the advice of experts, weighed."""
+"""`Exp4`: exponential weights over experts."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ from ..types import Arms, Floats, Outside, Range, Seed
 class Exp4(Policy):
     """Exponential weights over experts that advise an arm or a distribution over arms (Section I-A).
 
-    Expert k's estimated loss is advice_k[I] loss / p[I] for the arm I that was played; its weight falls by exp(-rate * that).
+    Expert k's estimated loss is advice_k[I] loss / p[I] for the arm I that was played; its weight is then
+    multiplied by exp(-rate * estimated loss).
 
     - `experts`: a list of functions of the context, each of which returns an arm, or a number for each of the M arms, with the sum 1. They
-      must be pure: advice is computed again when feedback comes. Or a number K: then each context is the advice of that round, K arms (arms
-      that are not numbers may be given by their place) or a table of shape (K, M), and `hsb.simulate` takes tables (T, K) or (T, K, M). Or
-      what `hsb.mappings` returns.
-    - `prior`: a positive number for each expert, of any sum. None: all are equal.
+      must be pure: advice is computed again when feedback comes. Or the number of experts K: then each context is the advice of that round,
+      K arms (labels, or their indices unless labels are numbers) or a table of shape (K, M), and `hsb.simulate` takes tables of shape (T, K)
+      or (T, K, M). Or what `hsb.mappings` returns.
+    - `prior`: a positive number for each expert, of any sum. Default: all are equal.
     - `horizon`: the number of rounds T to come, for the rate sqrt(2 max ln(1/prior) / (T M)), with equal priors sqrt(2 ln K / (T M)). Or
-      `learning_rate` itself, a constant above 0. With neither the rate in round t is about sqrt(max ln(1/prior) / (M t)).
+      give `learning_rate`, a constant above 0. With neither, the rate in round t is about sqrt(max ln(1/prior) / (M t)).
     - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
-    If some arms are not `available`, an expert that advises none of those that are sleeps: it is left out of the round. The advice of the
-    others is scaled up to the sum 1. The weight of the experts awake together is kept. If all sleep, the available arms are equally probable
-    and nothing is learned. An arm may be added, unless the experts are mappings: functions return it, or M+1 numbers, from then on. Time and
-    memory: O(experts) a round.
+    If some arms are not `available`, an expert that advises no available arm sleeps: the round ignores it. The advice of the others is scaled
+    to the sum 1, and the total weight of the experts awake stays the same. If all sleep, the available arms are equally probable and nothing
+    is learned. `add_arm` works unless the experts are mappings; from then on functions may return the new arm, or M+1 numbers. Time and
+    memory: O(experts) per round.
 
     >>> import hsb
     >>> policy = hsb.Exp4([lambda x: "a", lambda x: "b" if x > 0.5 else "a", lambda x: [0.5, 0.5]], arms=["a", "b"], learning_rate=1.0)
@@ -48,7 +49,7 @@ class Exp4(Policy):
     array([0.09 , 0.665, 0.245])
     """
 
-    asked_again: ClassVar[tuple[str, ...]] = ("experts",)
+    load_arguments: ClassVar[tuple[str, ...]] = ("experts",)
     guarantee: ClassVar[str] = (
         "Against every expert over the rounds in which it is awake, whatever the losses: ln(1/prior)/rate + M T rate/2; "
         "sqrt(2 M T ln K), with a horizon and equal priors."
@@ -83,7 +84,7 @@ class Exp4(Policy):
 
     @property
     def experts(self) -> list[Expert] | int | Mappings:
-        """The experts: functions, mappings, or how many there are."""
+        """The experts: functions, mappings, or their number."""
         return self.learner.prior.experts
 
     @property
@@ -93,7 +94,7 @@ class Exp4(Policy):
 
     @property
     def weights(self) -> Floats:
-        """The experts' weights at present: an array in their order, with the sum 1.
+        """The present weights of the experts: an array in their order, with the sum 1.
 
         >>> import hsb
         >>> hsb.Exp4(3, arms=2, learning_rate=0.1, prior=[1, 1, 2]).weights
@@ -105,23 +106,23 @@ class Exp4(Policy):
 
     @property
     def learning_rate(self) -> LearningRate:
-        """The constant rate, given or from the `horizon`; None if the rate falls."""
+        """The constant rate, as declared or from the `horizon`; None if the rate falls."""
         return self.learner.rates.learning_rate
 
     @property
     def horizon(self) -> float | None:
-        """The number of rounds that it was made for; None if none was given."""
+        """The number of rounds to come, as declared; None if it was not."""
         return self.learner.rates.horizon
 
     @property
     def rate(self) -> float:
-        """The rate at which the next round is learned."""
+        """The rate of the next update."""
         with self.lock:
             settle(self)
             return self.learner.rates.rate
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """max ln(1/prior) / rate + M T rate / 2 over T = `horizon` rounds; at the theory's rate and with equal priors, sqrt(2 M T ln K).
+        """Return max ln(1/prior) / rate + M T rate / 2, for T = `horizon` rounds; with the rate of theory and equal priors, sqrt(2 M T ln K).
 
         >>> import hsb
         >>> round(hsb.Exp4(50, arms=3, horizon=100_000).regret_bound()), round(hsb.theory.exp4_bound(arms=3, horizon=100_000, experts=50))
@@ -137,17 +138,17 @@ class Exp4(Policy):
         if functions is not None:
             if experts is None:
                 raise FileError(
-                    f"its {functions} experts are functions, which no file can hold. Give the same ones again, in the same order: "
+                    f"its {functions} experts are functions, which a file cannot hold. Give the same ones, in the same order: "
                     "hsb.load(path, experts=[...])."
                 )
             if not isinstance(experts, list | tuple) or len(experts) != functions or not all(map(callable, experts)):
                 raise FileError(
-                    f"experts= must be the {functions} functions that it was saved with, in a list; given {quoted(experts)}."
+                    f"experts= must be a list of the {functions} functions that it was saved with; given {quoted(experts)}."
                 )
         elif isinstance(experts, dict):
             experts = Mappings.from_plain(experts)
         elif not isinstance(experts, int):
             raise FileError(
-                f"its experts are no functions, so it holds them itself. Leave experts= out; given {quoted(experts)}."
+                f"its experts are not functions, so the file holds them. Leave experts= out; given {quoted(experts)}."
             )
         return cls(experts, **settings, **common)

@@ -1,4 +1,4 @@
-"""HSB, Algorithm 1, and its default without knobs."""
+"""`HSB`: Algorithm 1 of the paper, and its default that needs no settings."""
 
 from __future__ import annotations
 
@@ -32,47 +32,47 @@ STRUCTURE_ONLY = {
     "regions": None,
     "drift": "default",
     "stop": None,
-}  # what needs a structure, with its default
+}  # settings that need a structure, with their defaults
 
 
 class HSB(Policy):
-    """Hierarchical Structure based Bandits: the policy to begin with. It needs `arms` and nothing else: no horizon, no rate, no drift.
+    """Hierarchical Structure based Bandits: the policy to begin with. It needs only `arms`: no horizon, no rate, no drift.
 
-    `HSB(arms=[...])` takes contexts as they are: dicts, rows or numbers, with text, dates and gaps (`docs/contexts.md`). On average
-    over its draws it is never much worse than the best single arm or the best rule on any one feature, whatever the world does: by category, by
-    rank, or with a fixed cut (`guarantee` has the exact words).
+    `HSB(arms=[...])` takes contexts without preparation: dicts, rows or numbers, with text, dates and missing values (`docs/contexts.md`). On
+    average over its draws it is never much worse than the best single arm or the best rule on any one feature: by category, by rank, or with a
+    fixed cut. This holds whatever the world does; `guarantee` has the exact statement.
 
     `HSB(structure, arms=[...])` keeps a weight for every mapping, an arm for each leaf of the structure. It computes this mixture exactly
-    (Algorithm 1 of the paper), and is never much worse than the best mapping. Beside the mixture it keeps an advisor, a model that learns
-    quickly and notices changes; the guarantee stays and holds at any time (`docs/proofs.md`). With a `horizon` or `learning_rate` it is the
+    (Algorithm 1 of the paper), and is never much worse than the best mapping. Next to the mixture it has an advisor, a model that learns
+    quickly and notices changes; the guarantee still holds, and at any time (`docs/proofs.md`). With a `horizon` or `learning_rate` it is the
     paper's algorithm, by default without an advisor.
 
-    - `structure`: how contexts may be divided, e.g. `hsb.BinaryTree(depth=10)`; None for contexts of any kind.
-    - `arms`: how many arms there are, which are then 0, 1, ...; or a list of the arms themselves (any hashables).
-    - `features`: only without a structure: what the features are (`hsb.Features`). None: inferred from the data.
-    - `arm_features`: only without a structure: what each arm is like, {arm: {name: value}}. A new arm is initialised from similar arms.
+    - `structure`: how contexts may be divided, e.g. `hsb.BinaryTree(depth=10)`. Default: none, for contexts of any kind.
+    - `arms`: the number of arms, which are then 0, 1, ...; or a list of the arms (any hashables).
+    - `features`: only without a structure: the features and their kinds (`hsb.Features`). Default: inferred from the data.
+    - `arm_features`: only without a structure: features of each arm, {arm: {name: value}}. A new arm is initialised from similar arms.
     - `horizon`: the number of rounds to come, if known. It sets Corollary 1's constant rate, for an optimal partition into `regions` regions
-      (None: as many as arms). `horizon`, `regions`, `drift` and `stop` need a structure.
-    - `learning_rate`: a constant rate, above 0, in place of a `horizon`. None: the rate follows from the `horizon`, or falls. "confident",
-      for the default: it falls when more was lost than the mixture expected, and not before (`docs/proofs.md`, 4b). `docs/tuning.md` has what
-      it gains and costs.
-    - `drift`: how changes are followed. "auto": by the advisor. None: not at all. "default": "auto" without `horizon` and `learning_rate`,
-      None with one of them. A number in [1e-12, 0.5]: in each node learned from, every arm gives that share of its weight to all (fixed
-      share); regret is then bounded against mappings that change. With None or a number, and neither a horizon nor a rate, the rate in round
-      t is about sqrt(A / (M t)), with M arms and A as in `hsb.theory.learning_rate`, and the bound holds at any time.
-    - `stop`: a tree's prior probability of stopping at a node, in [0, 1). None is the paper's, one half. 0 goes down to the leaves, as
-      `hsb.SExp3`.
-    - `implicit`: implicit exploration, loss / (propensity + rate/2) in place of loss / propensity. It plays a little more of the other arms,
-      and `certificate(delta)` then bounds the true regret with probability 1 - delta.
-    - `loss_range`: (low, high), in which losses and rewards lie; they are scaled to [0, 1], and a reward r is the loss low + high - r. "auto":
-      the range is inferred from the losses, and a reward r is the loss -r (`docs/proofs.md`, 7, says what is proved then). `reward_range` is
-      another name for it: give one of the two.
-    - `outside`: what to do with a loss or reward outside that range. "error" refuses it. "clip" moves it to the nearest end and counts it in
-      `clipped_losses`.
-    - `floor`: a share in [0, 1] of the decisions that is uniform over the available arms, so each is played with at least floor/M: for logs
-      from which other policies will be valued (`hsb.evaluate.off_policy`). It costs at most that share of the rounds; propensities say so
-      exactly.
-    - `seed`: an int or a `numpy.random.Generator`; None takes fresh random numbers. Same seed, same run.
+      (default: as many as arms). `horizon`, `regions`, `drift` and `stop` need a structure.
+    - `learning_rate`: a constant rate, above 0, in place of a `horizon`. Default: the rate follows from the `horizon`, or falls. "confident"
+      is for the default policy: the rate falls only when the losses exceed what the mixture expected (`docs/proofs.md`, 4b). `docs/tuning.md`
+      lists gains and costs.
+    - `drift`: how the policy follows changes. "auto": by the advisor. None: not at all. "default": "auto" without `horizon` and
+      `learning_rate`, None with one of them. A number in [1e-12, 0.5]: fixed share. In each node learned from, every arm gives that share of
+      its weight to all, and the regret bound holds against mappings that change. With None or a number, and neither a horizon nor a rate,
+      the rate in round t is about sqrt(A / (M t)), with M arms and A as in `hsb.theory.learning_rate`, and the bound holds at any time.
+    - `stop`: a tree's prior probability of stopping at a node, in [0, 1). Default: one half, as in the paper. 0 never stops above the leaves,
+      as `hsb.SExp3`.
+    - `implicit`: implicit exploration, loss / (propensity + rate/2) in place of loss / propensity. It plays the other arms a little more, and
+      `certificate(delta)` then bounds the true regret with probability 1 - delta.
+    - `loss_range`: (low, high), the range of losses and rewards. They are scaled to [0, 1], and a reward r is the loss low + high - r. "auto":
+      the range is inferred from the losses, and a reward r is the loss -r (`docs/proofs.md`, 7, has the bounds). `reward_range` is another
+      name for it: give one of the two.
+    - `outside`: what to do with a loss or reward outside that range. "error" raises `InputError`. "clip" moves it to the nearest end and
+      counts it in `clipped_losses`.
+    - `floor`: the share in [0, 1] of decisions that is uniform over the available arms (epsilon), so each is played with probability at least
+      floor/M. Use it for logs that will evaluate other policies (`hsb.evaluate.off_policy`). It costs at most that share of the rounds, and
+      propensities include it.
+    - `seed`: an int or a `numpy.random.Generator`. Default: fresh random numbers. The same seed gives the same run.
 
     >>> import hsb
     >>> policy = hsb.HSB(hsb.BinaryTree(depth=10), arms=3, seed=0)
@@ -87,15 +87,15 @@ class HSB(Policy):
     """
 
     guarantee: ClassVar[str] = (
-        "In expectation over its draws, whatever the contexts and losses, if the arm and its loss have no say in whether feedback comes. "
-        "With a structure, against every mapping of it: ln(1/beta)/rate + M T rate/2 (Theorem 1), and where the rate falls, ln(1/beta) over "
-        "the last rate and M/2 times the sum of the rates. Without one, against every single arm, and every rule on one feature of three "
-        "kinds: an arm for each category (the first 64 of a feature; later ones share their places); an arm for each of 31 ranks of a "
-        "number, as ranks were in each round; and fixed cuts of a number, told apart by its 24 leading bits, fewer once its tree has 1,024 "
+        "In expectation over its draws, whatever the contexts and losses, if neither the arm nor its loss affects whether feedback comes. "
+        "With a structure, against every mapping of it: ln(1/beta)/rate + M T rate/2 (Theorem 1); with a falling rate, ln(1/beta) over "
+        "the last rate and M/2 times the sum of the rates. Without a structure, against every single arm, and every rule on one feature of "
+        "three kinds: an arm for each category (the first 64 of a feature; later ones share their columns); an arm for each of 31 ranks of a "
+        "number, by the ranks of each round; and fixed cuts of a number, distinguished by its 24 leading bits, fewer once its tree has 256 "
         "rows. regret_bound(T) has the number for the first two kinds, regret_bound(T, cuts=1) for a fixed cut: (ln(1/beta) + ln of 10^6 "
-        "times the features and 1) over the last rate, and 0.69 M times the sum of the rates, what is played uniformly where losses are "
-        "near 1 included. Also against its own models' advice in the same rounds, regret_bound(T, advice=True). A rate that is 'confident' "
-        "has a bound of its own."
+        "times the features and 1) over the last rate, and 0.69 M times the sum of the rates, including the uniform play for losses near "
+        "1. Also against the advice of its models in the same rounds, regret_bound(T, advice=True). With the 'confident' rate a different "
+        "bound holds."
     )
 
     learner: Structured | Featured
@@ -123,14 +123,14 @@ class HSB(Policy):
         _check_names(structure, arms, unknown)
         if structure is not None and not isinstance(structure, Structure):
             raise InputError(
-                f"HSB needs a structure, e.g. hsb.BinaryTree(depth=10), or none at all: hsb.HSB(arms=...); given {quoted(structure)}."
+                f"structure must be a structure, e.g. hsb.BinaryTree(depth=10), or left out: hsb.HSB(arms=...); given {quoted(structure)}."
             )
         assert arms is not None
         arm_set = ArmSet(arms)
         learner: Structured | Featured
         if structure is None:
-            given = {"horizon": horizon, "regions": regions, "drift": drift, "stop": stop}
-            _refuse_without_structure([name for name, value in given.items() if value != STRUCTURE_ONLY[name]])
+            settings = {"horizon": horizon, "regions": regions, "drift": drift, "stop": stop}
+            _refuse_without_structure([name for name, value in settings.items() if value != STRUCTURE_ONLY[name]])
             learner = Featured.fresh(
                 arm_set.arms,
                 _features(features),
@@ -141,7 +141,7 @@ class HSB(Policy):
         else:
             if features is not None or arm_features is not None:
                 name = "features" if features is not None else "arm_features"
-                raise InputError(f"A structure and {name} exclude each other. Leave one of them out.")
+                raise InputError(f"HSB takes a structure or {name}, not both. Leave one of them out.")
             constant = horizon is not None or not (learning_rate is None or is_confident(learning_rate))
             prior = StructurePrior.of(
                 structure, len(arm_set), regions=regions, drift=_drift(drift, constant), stop=stop_prior(stop)
@@ -161,7 +161,7 @@ class HSB(Policy):
 
     @property
     def structure(self) -> Structure | None:
-        """The structure that it was made with; None if it takes contexts of any kind."""
+        """The structure; None if the policy takes contexts of any kind."""
         prior = getattr(self.learner, "prior", None)
         return prior.structure if isinstance(prior, StructurePrior) else None
 
@@ -174,21 +174,21 @@ class HSB(Policy):
         advice: bool = False,
         delay: float = 0.0,
     ) -> float:
-        """A bound on the expected regret over `horizon` rounds, never more than `horizon`.
+        """Return an upper bound on the expected regret over `horizon` rounds, at most `horizon`.
 
-        With a structure, against mappings of at most `regions` regions, of which the dearest costs `hsb.theory.worst_cost`: with a
-        `horizon` no more than Corollary 1's `hsb.theory.regret_bound`, and for the default `hsb.theory.anytime_bound`. Without one, against
-        every single arm and every rule on one feature: rules on numbers have `regions` parts by rank, those on categories an arm for each.
-        That is for the features and categories known now, and before there are any, for one number.
+        With a structure, the bound holds against mappings of at most `regions` regions, the most costly of which costs `hsb.theory.worst_cost`.
+        With a `horizon` it is at most Corollary 1's `hsb.theory.regret_bound`; for the default it is `hsb.theory.anytime_bound`. Without a
+        structure, it holds against every single arm and every rule on one feature: rules on numbers have `regions` parts by rank, rules on
+        categories an arm for each. It is for the features and categories known now; before there are any, for one number.
 
-        - `horizon`: None takes the one that the policy was made with; `InputError` if it was made without.
-        - `regions`: None takes those that the policy was made with, else as many as arms.
-        - `cuts`: only without a structure: against rules that cut a number at so many fixed values instead, whatever ranks do. `regions` is
-          then not used. Values count as different that differ in the leading bits which its tree looks at: 24, fewer once it has 256 rows. A
-          missing value counts as the smallest.
-        - `advice`: against its own models' advice in the same rounds instead, having learned from what was played. Nothing bounds what that
-          loses itself. `InputError` if there are no models: with a `horizon`, a rate, or another `drift` than "auto".
-        - `delay`: how many rounds late all feedback comes, if losses are set beforehand. About rate * delay a round is added.
+        - `horizon`: default: the policy's own; `InputError` if it has no horizon.
+        - `regions`: default: the policy's own, else as many as arms.
+        - `cuts`: only without a structure: bound the regret against rules that cut a number at `cuts` fixed values instead, whatever its
+          ranks; `regions` is then ignored. The rules distinguish values by the leading bits that the tree of the number looks at: 24, fewer
+          once it has 256 rows. A missing value counts as the smallest.
+        - `advice`: bound the regret against the advice of its models in the same rounds instead. The models learn from the arms played, and
+          their own loss has no bound. `InputError` without models: with a `horizon`, a rate, or another `drift` than "auto".
+        - `delay`: the number of rounds by which all feedback is late, if losses are set beforehand. It adds about rate * delay a round.
 
         >>> import hsb
         >>> tree = hsb.BinaryTree(depth=10)
@@ -207,7 +207,9 @@ class HSB(Policy):
             if isinstance(learner, Featured):
                 return one_feature.regret_bound(learner, horizon, regions=regions, cuts=cuts, delay=delay, floor=self.floor)
             if cuts is not None:
-                raise InputError(f"cuts= is for policies without a structure; given {quoted(cuts)}. Give regions=, cuts and 1.")
+                raise InputError(
+                    f"cuts= is for policies without a structure; given {quoted(cuts)}. Use regions=, one more than cuts."
+                )
             arms, prior = len(self.arms), learner.prior
             assert isinstance(prior, StructurePrior)
             regions = (prior.regions or arms) if regions is None else regions
@@ -218,9 +220,9 @@ class HSB(Policy):
             return learner.bound(cost, horizon, floor=self.floor, delay=delay)
 
     def certificate(self, delta: float | None = None) -> Certificate:
-        """What the rounds learned so far prove of what was lost: a fact about this run; with `delta`, a bound on the true regret.
+        """Return the `Certificate` of the rounds learned: a bound on the estimated regret of this run; with `delta`, on the true regret.
 
-        `delta`, in (0, 1), is the probability with which the bound may fail. It needs a policy made with `implicit=True`, else `InputError`.
+        `delta`, in (0, 1), is the probability with which the bound may fail. It needs a policy with `implicit=True`, else `InputError`.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
@@ -248,26 +250,26 @@ class HSB(Policy):
         effort: float = 1.0,
         progress: Callable[[int, int], None] | None = None,
     ) -> Explanation:
-        """What it plays, as rules: regions, their arms, how sure. The `Explanation` prints as rules and can be drawn (`.plot()`).
+        """Return what the policy plays as rules: regions, their arms, and probabilities. The `Explanation` prints and has `.plot()`.
 
-        Of the default: the arm played most, everywhere; the policy is asked, and `.agreement` says how often the rules are right. With a
-        horizon, a rate or another drift: the most probable mapping.
+        For the default, the rules name the arm played most in each region; they are fitted to the policy's decisions, and `.agreement` is the
+        share of decisions that they match. With a horizon, a rate or another drift, the rules are the most probable mapping.
 
-        A copy is explained, so other threads decide and learn meanwhile.
+        The method explains a copy, so other threads can decide and learn meanwhile.
 
-        - `names`: what the features are called, in order.
-        - `contexts`: a table of contexts as they come, on which shares, agreement and importance are then measured. Without it, contexts may
-          lie anywhere in a structure's space: of many features most of it is empty, and the rules are then right less often where contexts
-          come. A policy without a structure takes those that it learned from (it keeps a sample of 512).
-        - `log`: what `hsb.logs.open` returns, or a list of `hsb.logs.Batch`. Each rule then says what its arm earns where it applies, and an
-          interval that holds with probability 0.95, whatever wrote the log, if its propensities are right. Give a log that the policy did
-          not learn from: else it is judged by what it was fitted to. A rule of which the log has no play says nothing.
-        - `rules`: the most rules there may be, however often they are wrong. None: as many as are worth it, for it ends where twice as many
-          name the arm played most no more often. `InputError` if the most probable mapping is shown, which has the rules it has.
-        - `top`: how many rules are printed, the largest; None prints all.
-        - `effort`: how much work it may be: 1 takes about two seconds of a processor at most, 10 about twenty. Work is counted, not timed, so
-          the same policy has the same rules everywhere.
-        - `progress`: a function, called as `progress(done, total)` meanwhile.
+        - `names`: names of the features, in order.
+        - `contexts`: a table of typical contexts, for measuring shares, agreement and importance. Default: all of a structure's space, which
+          with many features is mostly empty, so that the rules match less often where contexts lie. A policy without a structure uses its
+          sample of 512 of the contexts learned.
+        - `log`: what `hsb.logs.open` returns, or a list of `hsb.logs.Batch`. Each rule then shows what its arm earns where it applies, and an
+          interval that holds with probability 0.95 for any log with correct propensities. Use a log that the policy did not learn from: on
+          its own training data the estimate is biased. A rule without plays in the log shows no figures.
+        - `rules`: the maximum number of rules, however often they are wrong. None: as many as help, that is, until twice as many rules do not
+          match more often. `InputError` for a most probable mapping, whose number of rules is fixed.
+        - `top`: the number of rules to print, the largest first; None prints all.
+        - `effort`: a limit on the work: 1 takes at most about two seconds of a processor, 10 about twenty. Work is counted, not timed, so the
+          same policy has the same rules everywhere.
+        - `progress`: a function, called as `progress(done, total)` while it works.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b"], learning_rate=1.0)
@@ -287,14 +289,14 @@ class HSB(Policy):
         with self.lock:
             settle(self)
             frozen = copying.copy(self)
-        found = frozen._explained(names, contexts, rules, top, effort, progress)
+        explanation = frozen._explain(names, contexts, rules, top, effort, progress)
         if log is None:
-            return found
+            return explanation
         from ..evaluate.off_policy.by_rule import with_earnings
 
-        return with_earnings(found, frozen, log)
+        return with_earnings(explanation, frozen, log)
 
-    def _explained(
+    def _explain(
         self,
         names: Sequence[str] | None,
         contexts: Any,
@@ -303,26 +305,26 @@ class HSB(Policy):
         effort: float,
         progress: Callable[[int, int], None] | None,
     ) -> Explanation:
-        """`explain` of a policy that nobody else uses."""
+        """`explain` of a copy that nothing else uses."""
         from ..explain.asking import edges_of, explain_mapping, explain_played
         from ..explain.featured import explain_features
 
         learner = self.learner
-        how: dict[str, Any] = {"names": names, "rules": rules, "top": top, "effort": effort, "progress": progress}
+        options: dict[str, Any] = {"names": names, "rules": rules, "top": top, "effort": effort, "progress": progress}
         if isinstance(learner, Featured):
             points: Any = None if contexts is None else learner.check(contexts)[0]
             sample = None if points is None else points.raw(learner.reader, 0, len(points))[0]
-            return explain_features(self, learner.reader, sample, **how)
+            return explain_features(self, learner.reader, sample, **options)
         prior = learner.prior
         assert isinstance(prior, StructurePrior)
         if prior.drift == "auto":
             edges = None if prior.ensemble else edges_of(prior.structure, prior.advisor_parts())
             places = prior.structure.space.features if prior.ensemble else 0
-            return explain_played(self, prior.structure, edges=edges, contexts=contexts, places=places, **how)
+            return explain_played(self, prior.structure, edges=edges, contexts=contexts, places=places, **options)
         if rules not in (None, 12):
             raise InputError(
-                f"rules= shortens what the default plays; this policy's most probable mapping has the rules it has; given {quoted(rules)}. "
-                "top= says how many are printed."
+                f"rules= is for the default; the number of rules of this policy's most probable mapping is fixed; given {quoted(rules)}. "
+                "Use top= to print fewer."
             )
         return explain_mapping(self, prior.mapping(learner.mixture, self.arms), names=names, contexts=contexts, top=top)
 
@@ -342,16 +344,16 @@ class HSB(Policy):
 
 
 def _check_names(structure: Any, arms: Any, unknown: Mapping[str, Any]) -> None:
-    """Refuse settings that HSB does not have, and arms that are missing or in the place of the structure, in words."""
+    """Raise InputError for unknown settings, and for arms that are missing or in place of the structure."""
     if unknown:
-        known = [name for name in inspect.signature(HSB).parameters if name != "unknown"]
+        settings = [name for name in inspect.signature(HSB).parameters if name != "unknown"]
         name = next(iter(unknown))
-        raise InputError(f"HSB has no setting {quoted(name)}.{nearest(name, known)} It has {', '.join(known)}.")
+        raise InputError(f"HSB has no setting {quoted(name)}.{nearest(name, settings)} Its settings are {', '.join(settings)}.")
     if arms is not None:
         return
     if structure is None or isinstance(structure, Structure):
-        raise InputError("HSB needs arms=, how many there are or a list of them, e.g. arms=['a', 'b']; given none.")
-    raise InputError(f"Arms go by name: hsb.HSB(arms=[...]); given {quoted(structure)} in the place of the structure.")
+        raise InputError("HSB needs arms=, their number or a list of them, e.g. arms=['a', 'b']; given no arms.")
+    raise InputError(f"HSB needs arms=, e.g. hsb.HSB(arms=[...]); given {quoted(structure)} in place of a structure.")
 
 
 def _features(features: Any) -> Features:
@@ -361,16 +363,16 @@ def _features(features: Any) -> Features:
 
 
 def _refuse_without_structure(names: list[str]) -> None:
-    """Refuse settings that HSB has with a structure only."""
+    """Raise InputError for settings that need a structure."""
     if names:
         raise InputError(
             f"{', '.join(names)} needs a structure, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=..., {names[0]}=...). "
-            "Without a structure leave it out: contexts may be dicts, rows or numbers."
+            "Without a structure leave it out; contexts may be dicts, rows or numbers."
         )
 
 
 def _drift(drift: Any, constant: bool) -> Drift:
-    """The drift, checked; `constant`: is a rate or a horizon given?"""
+    """Check the drift and resolve "default"; `constant`: whether there is a constant rate or a horizon."""
     if isinstance(drift, str) and drift == "default":
         return None if constant else "auto"
     if drift is None:

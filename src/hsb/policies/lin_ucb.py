@@ -1,4 +1,4 @@
-"""LinUCB: a linear model of each arm's loss, and optimism about what it does not know."""
+"""`LinUCB`: a linear model of each arm's loss, and optimism under uncertainty."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..structures import Structure
 from ..structures.spaces import Box, Cells, Space, space_from_dict
 from ..types import Arms, Floats, Ints, Outside, Range, Seed
 
-LARGEST = 1e100  # of a feature, so that no sum of squares leaves the range of a double
+LARGEST = 1e100  # of a feature, so that no sum of squares overflows a double
 RIDGE = (1e-50, 1e50)
 
 
@@ -30,11 +30,11 @@ class LinUCB(Policy):
     estimate is z' A^-1 b and the width sqrt(z' A^-1 z). Equal arms are played with equal probability. With M arms a round costs O(M d^2),
     and memory is about 2 M d^2 numbers. Learning does not use the propensity.
 
-    - `features`: how many numbers a context has; or an `hsb.Box` or `hsb.Cells`, or a structure, whose space is taken: each feature is then
-      scaled to [0, 1].
-    - `alpha`: how much the width counts, at least 0; 0 plays the best estimate.
-    - `ridge`: how strongly coefficients are held at 0, above 0.
-    - `intercept`: has each regression a constant?
+    - `features`: the number of features of a context; or an `hsb.Box`, an `hsb.Cells` or a structure, whose space scales each feature to
+      [0, 1].
+    - `alpha`: the weight of the width, at least 0; 0 plays the best estimate.
+    - `ridge`: the strength of the ridge penalty, above 0.
+    - `intercept`: whether each regression has a constant.
     - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
     >>> import hsb
@@ -47,7 +47,7 @@ class LinUCB(Policy):
     """
 
     guarantee: ClassVar[str] = (
-        "None against losses that an adversary picks, nor where an arm's expected loss is not linear in the features: then it may play "
+        "None if an adversary picks the losses, or if an arm's expected loss is not linear in the features: then it may play "
         "a wrong arm for ever."
     )
 
@@ -69,7 +69,7 @@ class LinUCB(Policy):
     ) -> None:
         space, scaled = _space_of(features)
         if not is_number(alpha) or not 0.0 <= alpha <= LARGEST:
-            raise InputError(f"alpha must be a number of at least 0, how much the width counts; given {quoted(alpha)}.")
+            raise InputError(f"alpha must be a number of at least 0, the weight of the width; given {quoted(alpha)}.")
         if not is_number(ridge) or not RIDGE[0] <= ridge <= RIDGE[1]:
             raise InputError(f"ridge must be a number in [{RIDGE[0]:g}, {RIDGE[1]:g}], e.g. 1; given {quoted(ridge)}.")
         if not isinstance(intercept, bool | np.bool_):
@@ -83,41 +83,41 @@ class LinUCB(Policy):
 
     @property
     def space(self) -> Space:
-        """Where contexts lie."""
+        """The space of contexts."""
         return self.learner.space
 
     @property
     def features(self) -> int:
-        """How many numbers a context has."""
+        """The number of features of a context."""
         return self.learner.space.features
 
     @property
     def alpha(self) -> float:
-        """How much the width counts."""
+        """The weight of the width."""
         return self.learner.alpha
 
     @property
     def ridge(self) -> float:
-        """How strongly coefficients are held at 0."""
+        """The strength of the ridge penalty."""
         return self.learner.ridge
 
     @property
     def intercept(self) -> bool:
-        """Has each regression a constant?"""
+        """Whether each regression has a constant."""
         return self.learner.intercept
 
     @property
     def state(self) -> Floats:
-        """The regressions of all arms, laid out as `engine/kernels/lin_ucb.py` says."""
+        """The regressions of all arms, in the layout of `engine/kernels/lin_ucb.py`."""
         return self.learner.state
 
     @property
     def updates(self) -> Ints:
-        """How many rounds of each arm were learned."""
+        """The number of updates of each arm."""
         return self.learner.updates
 
     def coefficients(self, arm: Hashable) -> Floats:
-        """The coefficients of an arm's regression, by which its loss is estimated: one for each feature, then the intercept, if there is one.
+        """Return the coefficients of an arm's loss: one for each feature, then the intercept, if there is one.
 
         >>> LinUCB(3, arms=2).coefficients(0)
         array([0., 0., 0., 0.])
@@ -128,23 +128,21 @@ class LinUCB(Policy):
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        given = settings.pop("features")
-        return cls(space_from_dict(given) if isinstance(given, dict) else given, **settings, **common)
+        features = settings.pop("features")
+        return cls(space_from_dict(features) if isinstance(features, dict) else features, **settings, **common)
 
 
 def _space_of(features: int | Space | Structure) -> tuple[Space, bool]:
-    """The space that contexts are checked against, and whether they are scaled by it."""
+    """Return the space of contexts, and whether it scales them."""
     if isinstance(features, Structure):
         return features.space, True
     if isinstance(features, Box | Cells):
         return features, True
     if isinstance(features, bool) or not isinstance(features, int | np.integer) or features < 1:
         raise InputError(
-            "LinUCB needs the number of features, at least 1, e.g. hsb.LinUCB(3, arms=...), or an hsb.Box, an hsb.Cells or a "
-            f"structure whose space to use; given {quoted(features)}."
+            "features must be their number, at least 1, e.g. hsb.LinUCB(3, arms=...), or an hsb.Box, an hsb.Cells or a "
+            f"structure; given {quoted(features)}."
         )
     if int(features) > math.isqrt(MOST_WORDS):
-        raise BudgetError(
-            f"{quoted(features)} features: a regression on so many needs more than 2 GB an arm. Use fewer features."
-        )
+        raise BudgetError(f"A regression on {quoted(features)} features needs more than 2 GB per arm. Use fewer features.")
     return Box([-LARGEST] * int(features), [LARGEST] * int(features)), False

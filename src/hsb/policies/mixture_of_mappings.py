@@ -1,4 +1,4 @@
-"""Section III's algorithm: a mixture of all M^N mappings, one by one."""
+"""`MixtureOfMappings`: the algorithm of Section III, a mixture of all M^N mappings, one by one."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from ..types import Arms, Floats, Outside, Range, Seed
 
 
 class MixtureOfMappings(Policy):
-    """Every mapping of the N leaves to M arms is an expert with a weight of its own (Section III): the truth that others are tested on.
+    """A mixture in which every mapping of the N leaves to M arms is an expert with its weight (Section III). It tests faster policies.
 
-    With `prior="uniform"` exactly `SExp3`. With `prior="complexity"`, where a mapping weighs exp(-theory.prior_cost(structure, mapping)),
-    exactly `HSB` with `drift=None`. Those two compute it without listing M^N experts. More than 2^20 mappings, or 2^16 with the complexity
-    prior, raise `BudgetError`.
+    With `prior="uniform"` it equals `SExp3`. With `prior="complexity"`, a mapping has the weight exp(-theory.prior_cost(structure, mapping)),
+    and the policy equals `HSB` with `drift=None`. Those two compute the same without listing M^N experts. More than 2^20 mappings, or 2^16
+    with the complexity prior, raise `BudgetError`.
 
     - `structure`: as in `hsb.SExp3`; the complexity prior needs a structure.
-    - `horizon`, `learning_rate`: as in these two. With neither the rate in round t is about sqrt(A / (M t)), A as in `regret_bound`.
+    - `horizon`, `learning_rate`: as in these two. With neither, the rate in round t is about sqrt(A / (M t)), A as in `regret_bound`.
     - `regions`, `stop`: as in `hsb.HSB`, for the complexity prior only.
     - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
-    No arm can be added: the list of mappings is fixed. Time and memory: O(M^N) a round.
+    `add_arm` raises `InputError`: the list of mappings is fixed. Time and memory: O(M^N) per round.
 
     >>> import hsb
     >>> slow = hsb.MixtureOfMappings(hsb.BinaryTree(depth=2), arms=2, prior="complexity", learning_rate=0.5)
@@ -80,12 +80,12 @@ class MixtureOfMappings(Policy):
 
     @property
     def prior(self) -> Literal["uniform", "complexity"]:
-        """Which prior weights the mappings have."""
+        """The kind of prior weights."""
         return self.learner.prior.shape
 
     @property
     def regions(self) -> int | None:
-        """For the complexity prior, into how many regions the mappings divide that the rate is meant for; None: as many as arms."""
+        """For the complexity prior, the number of regions of the mappings that set the rate; None: as many as arms."""
         return self.learner.prior.regions
 
     @property
@@ -95,12 +95,12 @@ class MixtureOfMappings(Policy):
 
     @property
     def mappings(self) -> Mappings:
-        """The mappings, but those of prior weight 0."""
+        """The mappings with positive prior weight."""
         return self.learner.prior.mappings
 
     @property
     def weights(self) -> Floats:
-        """The mappings' weights at present: an array in the order of `mappings`, with the sum 1.
+        """The present weights of the mappings: an array in the order of `mappings`, with the sum 1.
 
         >>> import hsb
         >>> hsb.MixtureOfMappings(2, arms=2).weights
@@ -112,23 +112,23 @@ class MixtureOfMappings(Policy):
 
     @property
     def learning_rate(self) -> LearningRate:
-        """The constant rate, given or from the `horizon`; None if the rate falls."""
+        """The constant rate, as declared or from the `horizon`; None if the rate falls."""
         return self.learner.rates.learning_rate
 
     @property
     def horizon(self) -> float | None:
-        """The number of rounds that it was made for; None if none was given."""
+        """The number of rounds to come, as declared; None if it was not."""
         return self.learner.rates.horizon
 
     @property
     def rate(self) -> float:
-        """The rate at which the next round is learned."""
+        """The rate of the next update."""
         with self.lock:
             settle(self)
             return self.learner.rates.rate
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """A / rate + M T rate / 2 over T = `horizon` rounds, with A = N ln M, or for the complexity prior `hsb.theory.worst_cost` of `regions`.
+        """Return A / rate + M T rate / 2, for T = `horizon` rounds; A = N ln M; for the complexity prior `hsb.theory.worst_cost`.
 
         >>> import hsb
         >>> tree = hsb.BinaryTree(depth=3)

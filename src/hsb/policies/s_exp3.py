@@ -1,4 +1,4 @@
-"""S-EXP3: an EXP3 of its own in every cell."""
+"""`SExp3`: a separate EXP3 in every cell."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ..types import Arms, Outside, Range, Seed
 class SExp3(Policy):
     """An EXP3 in every one of the N leaves of a structure: all M^N mappings of leaves to M arms, with equal prior weight (Section I-A).
 
-    At the same `learning_rate` exactly `HSB(tree, stop=0)`, the tree that never stops above its leaves, only faster.
+    With the same `learning_rate` it equals `HSB(tree, stop=0)`, the tree that never stops above its leaves, and is faster.
 
     - `structure`: a structure, of which only the leaves count; an `hsb.Cells`; or the number of equal cells that [0, 1] is divided into.
-    - `horizon`: the number of rounds T to come, for the rate sqrt(2 N ln M / (T M)). Or `learning_rate` itself, a constant above 0. With
-      neither the rate in round t is about sqrt(N ln M / (M t)).
+    - `horizon`: the number of rounds T to come, for the rate sqrt(2 N ln M / (T M)). Or give `learning_rate`, a constant above 0. With
+      neither, the rate in round t is about sqrt(N ln M / (M t)).
     - `arms`, `implicit`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
     >>> import hsb
@@ -63,13 +63,13 @@ class SExp3(Policy):
 
     @property
     def structure(self) -> Leaves:
-        """The leaves, each of which has an EXP3 of its own."""
+        """The leaves, each with a separate EXP3."""
         prior = self.learner.prior
         assert isinstance(prior, CellsPrior) and prior.leaves is not None
         return prior.leaves
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """N ln M / rate + M T rate / 2 over T = `horizon` rounds (None: those it was made for); at the theory's rate, sqrt(2 N M T ln M).
+        """Return N ln M / rate + M T rate / 2, for T = `horizon` rounds (default: its own); with the rate of theory, sqrt(2 N M T ln M).
 
         >>> import hsb
         >>> round(hsb.SExp3(1024, arms=3, horizon=100_000).regret_bound())
@@ -81,7 +81,7 @@ class SExp3(Policy):
             return self.learner.bound(cost, horizon, floor=self.floor)
 
     def certificate(self, delta: float | None = None) -> Certificate:
-        """What the rounds learned so far prove of what was lost against any mapping of the cells; `delta` as in `hsb.HSB.certificate`."""
+        """Return the `Certificate` of the rounds learned, against any mapping of the cells; `delta` as in `hsb.HSB.certificate`."""
         with self.lock:
             settle(self)
             return self.learner.certificate(delta, arms=self.arms, units=self.loss_scale.units, who=type(self).__name__)

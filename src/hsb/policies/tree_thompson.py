@@ -1,4 +1,4 @@
-"""A context tree with Thompson sampling: the same two passes as HSB's, with Beta counts in the nodes."""
+"""`TreeThompson`: a context tree with Thompson sampling; the two passes of HSB, with Beta counts in the nodes."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ PRIOR = (1e-3, 1e6)  # the least and the most of a prior count
 
 
 class TreeThompson(Policy):
-    """Thompson sampling in every node of a tree, the nodes weighed by how well they predicted: for losses that are drawn at random.
+    """Thompson sampling in every node of a tree, with nodes weighted by how well they predict. For losses that are drawn at random.
 
-    A node counts for each arm good (1 - loss) and bad (loss), beginning with the `prior`. It stops, with prior probability `stop`, or passes
-    the context on to its child: the odds are those of Bayes (context tree weighting). With arm I, loss l and p the node's
+    A node counts good (1 - loss) and bad (loss) for each arm, beginning with the `prior`. It stops, with prior probability `stop`, or passes
+    the context to its child; the posterior odds follow Bayes' rule (context tree weighting). With arm I, loss l and p the node's
     bad / (good + bad) of I, the node predicted q = p^l (1-p)^(1-l); from the leaf up, stop *= q and go *= the child's ratio, which is the
-    sum of the child's two. A decision walks down to where it stops, draws a Beta for each available arm of that node and plays
-    the arm with the least loss. Learning does not use the propensity.
+    sum of the child's two. A decision walks down to a node that stops, draws a Beta for each available arm there, and plays
+    the arm with the lowest draw. Learning does not use the propensity.
 
     - `structure`: `BinaryTree` or `KaryTree`, up to 504 levels with the default `stop`. Memory: at most two rows for each context visited.
     - `forgetting`: a number a little below 1, e.g. 0.997, for losses that change; None never forgets. At each visit to a node, before the
       round is counted, the counts of the arm played are multiplied by it, those of the other arms by 1 - (1 - forgetting)/10, and the
-      evidence ratio of child and node is raised to the power of it. All tend to the prior. A chain of nodes that have seen the same
-      rounds counts as one node there.
-    - `stop`: the prior probability of stopping at a node, in [0, 1); None is one half.
-    - `prior`: the counts (good, bad) with which every arm begins in every node, each from 0.001 to 1,000,000.
+      evidence ratio of child and node is raised to that power. All tend to the prior. A chain of nodes with the same rounds counts as one
+      node there.
+    - `stop`: the prior probability of stopping at a node, in [0, 1). Default: one half.
+    - `prior`: the initial counts (good, bad) of every arm in every node, each from 0.001 to 1,000,000.
     - `arms`, `loss_range`, `reward_range`, `outside`, `floor`, `seed`: as in `hsb.HSB`.
 
     A decision's propensity is an integral, good to 1e-8 and at least 1e-12, and takes longer than the decision; `simulate` gives NaN instead.
@@ -47,7 +47,7 @@ class TreeThompson(Policy):
     """
 
     guarantee: ClassVar[str] = (
-        "None against losses that an adversary picks. For losses drawn at random, arm by arm, it is Bayes' rule with a heuristic choice of arm."
+        "None if an adversary picks the losses. For losses drawn at random, arm by arm, it is Bayes' rule with a heuristic choice of arm."
     )
 
     learner: ThompsonTree
@@ -92,12 +92,12 @@ class TreeThompson(Policy):
 
     @property
     def prior(self) -> tuple[float, float]:
-        """The counts (good, bad) with which every arm begins in every node."""
+        """The initial counts (good, bad) of every arm in every node."""
         return self.learner.model.prior
 
     @property
     def forgetting(self) -> float | None:
-        """What a visit leaves of the counts of the arm played; None forgets nothing."""
+        """The factor that a visit applies to the counts of the arm played; None forgets nothing."""
         return self.learner.model.forgetting
 
     @classmethod
@@ -110,7 +110,7 @@ def _counts(prior: tuple[float, float]) -> tuple[float, float]:
     pair = tuple(islice(prior, 3)) if several else ()
     if len(pair) != 2 or not all(is_number(v) and PRIOR[0] <= v <= PRIOR[1] for v in pair):
         raise InputError(
-            f"prior must be (good, bad): what every node counts of every arm to begin with, two numbers in [{PRIOR[0]:g}, {PRIOR[1]:g}], "
+            f"prior must be (good, bad), the initial counts of every arm in every node: two numbers in [{PRIOR[0]:g}, {PRIOR[1]:g}], "
             f"e.g. (1, 1); given {quoted(prior)}."
         )
     return float(pair[0]), float(pair[1])

@@ -1,4 +1,4 @@
-"""Uniform play: to collect data, and as a yardstick."""
+"""`Uniform`: plays uniformly, for collecting data and as a baseline."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..types import Arms, Outside, Range, Seed
 
 
 class Uniform(Policy):
-    """Every available arm with the same probability, always. It learns nothing, and its logs are the best ones to evaluate others on.
+    """Plays every available arm with the same probability. It learns nothing; its logs are the best for evaluating other policies.
 
-    Contexts may be anything and are not looked at. Arguments as in `hsb.HSB`.
+    It ignores contexts. Arguments as in `hsb.HSB`.
 
     >>> import hsb
     >>> hsb.Uniform(arms=4).probabilities("any context", available=[0, 2])

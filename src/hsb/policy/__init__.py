@@ -1,4 +1,4 @@
-"""The shell that every policy has, whatever its algorithm: decide, learn, arms, ranges, the ledger, copies, the lock."""
+"""The part that all policies share, whatever the algorithm: decide, learn, arms, loss ranges, the ledger, copies, the lock."""
 
 from .certificate import Certificate
 from .decision import Decision

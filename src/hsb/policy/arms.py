@@ -1,4 +1,4 @@
-"""A policy's arms: their order, which of them were removed, and which are available in a round."""
+"""A policy's arms: their order, which were removed, and which are available in a round."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..types import Ints, Masks
 
 
 class ArmSet:
-    """Arms in their order, some of them removed. Never changed: `with_arm`, `without` and `restored` return another.
+    """Arms in order, some of them removed. Immutable: `with_arm`, `without` and `restored` return another set.
 
     A mask has one byte per arm; None is the mask of a round in which every arm is available.
     """
@@ -34,13 +34,15 @@ class ArmSet:
 
     @property
     def active(self) -> list[Hashable]:
-        """All arms but those removed."""
+        """All arms except those removed."""
         return [arm for arm in self.arms if arm not in self.removed]
 
     def check_new(self, arm: Hashable) -> bool:
-        """Is this a new arm? False if it was removed and may come back; InputError if it is no label, or there already."""
+        """Return True for a new arm, False for a removed one that may come back; else raise InputError: no label, or already there."""
         if not is_label(arm):
-            raise InputError(f"An arm must be hashable and equal to itself: a name, a number, a tuple; given {quoted(arm)}.")
+            raise InputError(
+                f"An arm must be hashable and equal to itself, e.g. a name, a number or a tuple; given {quoted(arm)}."
+            )
         if arm not in self.index:
             return True
         if arm not in self.removed:
@@ -48,15 +50,15 @@ class ArmSet:
         return False
 
     def with_arm(self, arm: Hashable) -> ArmSet:
-        """One more arm, the last one."""
+        """Return the set with one more arm, at the end."""
         return ArmSet([*self.arms, arm], self.removed)
 
     def restored(self, arm: Hashable) -> ArmSet:
-        """With a removed arm back."""
+        """Return the set in which a removed arm is available again."""
         return ArmSet(self.arms, self.removed - {arm})
 
     def without(self, arm: Hashable) -> ArmSet:
-        """With one arm removed; InputError if there is no such arm, or it is the last one."""
+        """Return the set with one arm removed; InputError if there is no such arm, or no other arm."""
         if not is_hashable(arm) or arm not in self.index or arm in self.removed:
             raise InputError(f"There is no arm {quoted(arm)} to remove. The arms are {shown(self.active)}.")
         if len(self.active) == 1:
@@ -64,7 +66,7 @@ class ArmSet:
         return ArmSet(self.arms, self.removed | {arm})
 
     def number(self, arm: Hashable) -> int:
-        """The index of an arm."""
+        """Return the index of an arm; InputError if there is no such arm."""
         try:
             return self.index[arm]
         except (KeyError, TypeError):
@@ -73,33 +75,33 @@ class ArmSet:
             ) from None
 
     def mask(self, available: Iterable[Hashable] | None, *, past: bool = False) -> Masks | None:
-        """The mask of the arms listed; None lists all that are not removed. A removed arm may have been available in the past."""
+        """Return the mask of the arms listed; None lists all that are not removed. With `past`, removed arms are allowed."""
         if available is None:
             return self.default_mask
         mask = np.zeros(len(self.arms), dtype=np.uint8)
         if isinstance(available, str | bytes) or not isinstance(available, Iterable) or is_scalar(available):
-            raise InputError(f"available must be a list of arms out of {shown(self.arms)}; given {quoted(available)}.")
+            raise InputError(f"available must be a list of arms among {shown(self.arms)}; given {quoted(available)}.")
         for arm in available:
             index = self.index.get(arm) if is_hashable(arm) else None
             if index is None or (isinstance(arm, bool | np.bool_) and not isinstance(self.arms[index], bool)):
-                raise InputError(f"Unknown arm {quoted(arm)} in available, which lists arms. The arms are {shown(self.arms)}.")
+                raise InputError(f"Unknown arm {quoted(arm)} in available. The arms are {shown(self.arms)}.")
             if arm in self.removed and not past:
                 raise InputError(f"Arm {quoted(arm)} in available was removed. policy.add_arm({quoted(arm)}) brings it back.")
             mask[index] = 1
         if not mask.any():
-            raise InputError("available is empty: a round needs at least one arm. Leave it out to offer every arm.")
+            raise InputError("available is empty: a round needs at least one arm. Leave it out to make every arm available.")
         return None if mask.all() else mask
 
     def first(self, n: int) -> Masks:
-        """The mask of a round in which there were only the first `n` arms."""
+        """Return the mask of a round that had only the first `n` arms."""
         return (np.arange(len(self.arms)) < n).astype(np.uint8)
 
     def names(self, mask: Masks | None) -> tuple[Hashable, ...] | None:
-        """The arms of a mask; None if it has every arm."""
+        """Return the arms of a mask; None if it has every arm."""
         return None if mask is None else tuple(arm for i, arm in enumerate(self.arms) if mask[i])
 
     def table(self, available: ArrayLike | None, rounds: int) -> Masks | None:
-        """A mask for each of `rounds` rounds, from a table of booleans; None if every round offers every arm."""
+        """Return a mask for each of `rounds` rounds, from a table of booleans; None if every arm is available in every round."""
         if available is None:
             return None if self.default_mask is None else np.tile(self.default_mask, (rounds, 1))
         masks = np.asarray(available)
@@ -111,11 +113,11 @@ class ArmSet:
         if self.default_mask is not None:
             masks = masks & self.default_mask.astype(bool)
         if not masks.any(axis=1).all():
-            raise InputError(f"available[{int(np.argmin(masks.any(axis=1)))}] offers no arm; every round needs at least one.")
+            raise InputError(f"available[{int(np.argmin(masks.any(axis=1)))}] has no arm; every round needs at least one.")
         return np.ascontiguousarray(masks, dtype=np.uint8)
 
     def pools(self, members: Iterable[Ints]) -> Masks:
-        """A mask for each pool of arms, given by their indices; removed arms are left out."""
+        """Return a mask for each pool of arms, a list of indices; removed arms are left out."""
         pools = list(members)
         masks = np.zeros((len(pools), len(self.arms)), dtype=np.uint8)
         for k, pool in enumerate(pools):

@@ -1,4 +1,4 @@
-"""What the rounds learned so far prove."""
+"""`Certificate`: the bound on regret that the rounds learned so far prove."""
 
 import math
 from dataclasses import dataclass
@@ -7,64 +7,64 @@ from typing import Any
 from ..data_frame import data_frame
 from ..plotting.html_table import html_table
 
-ADVICE = "the advice of its own models"
+ADVICE = "the advice of its models"
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """A bound on what was lost more than by other ways to decide, from what was observed: a fact about these rounds, whatever the world did.
+    """A bound on how much more the decisions lost than a mapping would have: a fact about these rounds, whatever the world did.
 
-    `policy.certificate()` makes it. What is lost is the loss of the decisions learned from, whoever made them. What it is compared with, g, is
-    a mapping, an arm for each part of the contexts. With estimates loss / propensity for the arm played and 0 for the others,
+    `policy.certificate()` makes it. The losses are those of the decisions learned, whoever made them. They are compared with a mapping g, an
+    arm for each part of the contexts. With estimates loss / propensity for the arm played and 0 for the others,
 
-        sum of (loss - estimate of g)  <=  gain of g / rate + sum of (loss + ln(Z) / rate at that time) + what sharing cost
+        sum of (loss - estimate of g)  <=  gain of g / rate + sum of (loss + ln(Z) / rate at that time) + cost of sharing
 
     holds in every run, not only on average: with late feedback, arms that come and go, logged decisions, a rate that falls (`docs/proofs.md`).
-    The gain is ln(posterior / prior) of g, at most ln(1 / prior). Z is the share of all weight that a round left; sharing is weight that goes
-    back to the prior, so that changes can be followed. The sums run over the rounds learned from; those in which g's arm was not available are
-    left out, and before an arm was added g may have any other arm.
+    The gain is ln(posterior / prior) of g, at most ln(1 / prior). Z is the share of all weight that a round left. Sharing moves weight back to
+    the prior, so that the policy can follow changes. The sums run over the rounds learned, without those in which g's arm was not available;
+    before an arm was added, g may have any other arm.
 
-    Without a structure the bound has the largest gain of all single arms and rules on one feature: by category and by rank, on cells as they
-    were in each round, and with one fixed cut of a number. So it holds of every one of these, also of the one that looks best afterwards. With
-    a structure it is about the mapping that `explain()` shows, in the default the one that its advisor has learned, and has its ln(1 / prior)
-    in place of the gain.
+    Without a structure the bound has the largest gain of all single arms and rules on one feature. The rules divide it by category, by rank
+    (on the cells of each round) or by one fixed cut of a number. So the bound holds for each of them, even the one that looks best afterwards.
+    With a structure the bound is about the mapping that `explain()` shows, in the default the one that its advisor has learned. It then has
+    ln(1 / prior) of that mapping in place of the gain.
 
-    The estimates are unbiased, so for a mapping fixed beforehand the left side is, in expectation, the regret. For one chosen afterwards the
-    left side errs towards too much regret. With `delta`, from a policy made with `implicit=True`, the bound is on the true regret instead of an
-    estimated one, for all mappings at once and at all times, and fails with probability delta at most: if when feedback comes depends on
-    neither arms nor losses.
+    The estimates are unbiased. So for a mapping fixed beforehand the left side is, in expectation, the regret; for one chosen afterwards it
+    errs towards too much regret. With `delta`, from a policy with `implicit=True`, the bound is on the true regret instead of an estimate. It
+    then holds for all mappings at once and at all times, except with probability `delta` at most, provided that the time at which feedback
+    comes depends on neither arms nor losses.
 
-    >>> found = Certificate(rounds=1000, lost=700.0, excess=100.0, cost=5.0, rate=0.02)
-    >>> found.total, found.average
+    >>> certificate = Certificate(rounds=1000, lost=700.0, excess=100.0, cost=5.0, rate=0.02)
+    >>> certificate.total, certificate.average
     (350.0, 0.35)
-    >>> print(found)  # doctest: +ELLIPSIS
-    Over the 1,000 rounds learned from, what was played lost at most 0.35 a round more than the mapping that explain() shows, ...
+    >>> print(certificate)  # doctest: +ELLIPSIS
+    Over the 1,000 rounds learned, the decisions lost at most 0.35 a round more than the mapping that explain() shows, ...
     >>> print(Certificate(rounds=10, lost=7.0, excess=9.0, cost=5.0, rate=0.2, shifted=True))  # doctest: +ELLIPSIS
-    Over the 10 rounds learned from, nothing is proved yet against the mapping that explain() shows: the bound is 3.4 a round, ...
+    Over the 10 rounds learned, nothing is proved yet against the mapping that explain() shows: the bound is 3.4 a round; ...
     """
 
     rounds: int
-    """Rounds learned from."""
+    """The number of rounds learned."""
     lost: float
-    """The sum of their losses, in the `units` below, as all of these."""
+    """The sum of their losses. All fields are in the `units` below."""
     excess: float
-    """The sum over rounds of loss + ln(Z)/rate, and of what sharing cost: in expectation at most M rate / 2 a round, sharing apart."""
+    """The sum over rounds of loss + ln(Z)/rate plus the cost of sharing: in expectation at most M rate / 2 a round without sharing."""
     cost: float
-    """What is divided by the rate: the largest gain, or ln(1/prior) of the mapping compared with, all that is added to it included."""
+    """The numerator over the rate: the largest gain, or ln(1/prior) of the mapping compared with, including all that is added."""
     rate: float
     """The present rate."""
     masked: bool = False
-    """Were some arms not available in some rounds?"""
+    """Whether some arms were not available in some rounds."""
     against: str = "the mapping that explain() shows"
-    """What the decisions are compared with."""
+    """Name of the comparator."""
     delta: float | None = None
-    """The probability that it does not hold; None: it always does, of estimated losses."""
+    """The probability that the bound fails; None: it always holds, for estimated losses."""
     shifted: bool = False
-    """Were losses learned as what they are more or less than a number b set beforehand? Estimates are then b + (loss - b) / propensity."""
+    """Whether some losses were learned with a baseline shift b, set beforehand. Estimates are then b + (loss - b) / propensity."""
     units: str = "1"
-    """What losses are measured in: the width of `loss_range`; where that is found on the way, its width in the round of each loss."""
+    """The unit of losses: the width of `loss_range`; with "auto", its width in the round of each loss."""
     advice_cost: float | None = None
-    """As `cost`, against what the ensemble of models advised in the same rounds; None if there is none."""
+    """As `cost`, compared with the advice of the ensemble of models in the same rounds; None without an ensemble."""
 
     @property
     def total(self) -> float:
@@ -73,12 +73,12 @@ class Certificate:
 
     @property
     def average(self) -> float:
-        """The bound for a round, on average."""
+        """The bound per round, on average."""
         return self.total / self.rounds if self.rounds else math.inf
 
     @property
     def advice_total(self) -> float | None:
-        """The bound for all rounds together on what was lost more than by the ensemble's own advice; None if there is none.
+        """The bound for all rounds together compared with the advice of the ensemble; None without an ensemble.
 
         >>> Certificate(rounds=1000, lost=700.0, excess=100.0, cost=5.0, rate=0.02, advice_cost=0.1).advice_total
         105.0
@@ -86,16 +86,16 @@ class Certificate:
         return None if self.advice_cost is None else self._bound(self.advice_cost)
 
     def _rows(self) -> list[tuple[str, float, float]]:
-        """What decisions are compared with, and the bound for all rounds and for one."""
+        """Return (comparator, bound for all rounds, bound per round), a row for each comparator."""
         rows = [(self.against, self.total, self.average)]
         if (advice := self.advice_total) is not None:
             rows.append((ADVICE, advice, advice / self.rounds if self.rounds else math.inf))
         return rows
 
     def to_frame(self) -> Any:
-        """A pandas data frame with a row for each thing that decisions are compared with: the bound for all rounds and for one.
+        """Return a pandas data frame with a row for each comparator: the bound for all rounds and per round.
 
-        A bound of a round that is 1 or more proves nothing.
+        A bound per round of 1 or more proves nothing.
         """
         about = {"rounds": self.rounds, "lost": self.lost, "delta": self.delta, "units": self.units}
         return data_frame(
@@ -103,9 +103,9 @@ class Certificate:
         )
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw what was lost a round, and how much of it at most was more than each thing compared with; return the axes.
+        """Plot the loss per round and, for each comparator, the bound on how much more that is; return the axes.
 
-        `ax`: matplotlib's axes to draw into; None makes new ones.
+        `ax`: matplotlib's axes to draw into. Default: new ones.
         """
         from ..plotting.values import Bar, plot_bars
 
@@ -117,7 +117,7 @@ class Certificate:
                 *(Bar(f"at most more than {name}", *_length(each)) for name, _, each in self._rows()),
             ]
         units = "" if self.units == "1" else f", in units of {self.units}"
-        title = f"Lost in {self.rounds:,} rounds" if self.rounds else "Nothing was learned yet"
+        title = f"Lost in {self.rounds:,} rounds" if self.rounds else "Nothing learned yet"
         return plot_bars(bars, ax, title=title, below=f"loss a round{units}")
 
     def _repr_html_(self) -> str:
@@ -134,28 +134,28 @@ class Certificate:
 
     def __str__(self) -> str:
         if not self.rounds:
-            return "Nothing was learned yet, so nothing is certified."
+            return "No update has been learned yet, so there is nothing to certify."
         if self.excess == math.inf:
-            return "Part of this policy's rounds were learned by a version of hsb that did not count what a certificate needs."
-        left_out = ", rounds left out in which its arm was not available" if self.masked else ""
+            return "An older version of hsb learned some of these rounds without the sums that a certificate needs."
+        left_out = ", without the rounds in which its arm was not available" if self.masked else ""
         estimate = "b + (loss - b) / propensity, b set beforehand" if self.shifted else "loss / propensity"
         if self.delta is None:
-            how = f", whose loss is estimated from the same rounds by {estimate}{left_out}."
+            estimated = f", whose loss is estimated from the same rounds by {estimate}{left_out}."
         else:
-            how = f", with probability {1.0 - self.delta:g} at least{left_out}."
+            estimated = f", with probability at least {1.0 - self.delta:g}{left_out}."
         units = "" if self.units == "1" else f" Losses are in units of {self.units}."
-        rounds = f"Over the {self.rounds:,} rounds learned from" if self.rounds > 1 else "Over the one round learned from"
+        rounds = f"Over the {self.rounds:,} rounds learned" if self.rounds > 1 else "Over the one round learned"
         if self.average >= 1.0:
             return (
-                f"{rounds}, nothing is proved yet against {self.against}: the bound is {self.average:.4g} a round, and no more than 1 can be "
-                f"lost. Arms played seldom, and feedback that comes late, need more rounds.{units}"
+                f"{rounds}, nothing is proved yet against {self.against}: the bound is {self.average:.4g} a round; no round loses more than 1. "
+                f"With rarely played arms or late feedback it takes more rounds.{units}"
             )
         models = ""
         if self.advice_total is not None and self.advice_total < self.rounds:
             models = f" Against {ADVICE} it is {self.advice_total / self.rounds:.4g}."
-        return f"{rounds}, what was played lost at most {self.average:.4g} a round more than {self.against}{how}{models}{units}"
+        return f"{rounds}, the decisions lost at most {self.average:.4g} a round more than {self.against}{estimated}{models}{units}"
 
 
 def _length(bound: float) -> tuple[float, str]:
-    """How long a bound's bar is, and what stands at its end: no round can lose more than 1."""
+    """Return the length and the label of a bound's bar. No round can lose more than 1."""
     return (bound, f"{bound:.4g}") if bound < 1.0 else (1.0, "unproved")

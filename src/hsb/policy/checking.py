@@ -1,4 +1,4 @@
-"""What must hold of a decision before anything is learned from it, and of what a policy is made of."""
+"""Checks of a decision before a policy learns it, of features of arms, and of the learner of a new policy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..checks import is_number, shown
 from ..errors import InputError, quoted
 from ..types import Masks
-from .decision import Decision, no_decision
+from .decision import Decision, not_a_decision
 from .learner import Learner
 
 if TYPE_CHECKING:
@@ -15,14 +15,17 @@ if TYPE_CHECKING:
 
 
 def check_decision(policy: Policy, decision: Any) -> tuple[Masks | None, int, bool]:
-    """The arms that were available, the index of the arm, and whether the decision is the policy's own; InputError if it is unfit."""
+    """Check that a policy can learn a decision; InputError if not.
+
+    Return the mask of the arms that were available (None: all), the index of the arm played, and whether this policy made the decision.
+    """
     if not isinstance(decision, Decision):
-        raise no_decision(decision)
+        raise not_a_decision(decision)
     arm_set = policy.arm_set
     try:
         arm = arm_set.index[decision.arm]
     except (KeyError, TypeError):
-        arm = arm_set.number(decision.arm)  # says what is wrong
+        arm = arm_set.number(decision.arm)  # raises
     propensity = decision.propensity
     if not (type(propensity) is float or is_number(propensity)) or not 0.0 < propensity <= 1.0:
         raise InputError(
@@ -32,19 +35,28 @@ def check_decision(policy: Policy, decision: Any) -> tuple[Masks | None, int, bo
     mask = None
     if decision.available is not None:
         mask = arm_set.mask(decision.available, past=True)
-    elif own and 0 < decision.memo.arms < len(arm_set.arms):  # an arm added since was not among them
+    elif own and 0 < decision.memo.arms < len(arm_set.arms):  # arms added since were not available
         mask = arm_set.first(decision.memo.arms)
     if mask is not None and not mask[arm]:
         raise InputError(f"Arm {quoted(decision.arm)} was not among the available {shown(decision.available or ())}.")
     return mask, arm, own
 
 
+def check_arm_features(policy: Policy, arm: Any, features: Any) -> None:
+    """Raise InputError for features of an arm if the policy's learner does not learn from them."""
+    if features is not None and not policy.learner.takes_arm_features:
+        raise InputError(
+            f"{type(policy).__name__} makes no use of features of arms; given {quoted(features)} for arm {quoted(arm)}. "
+            "Leave them out, or use hsb.HSB(arms=...) without a structure."
+        )
+
+
 def check_learner(learner: Any) -> Learner:
-    """The learner of a new policy; InputError if it is none."""
+    """Return the learner of a new policy; InputError if it is not a `Learner`."""
     if Learner not in type(learner).__mro__:
         raise InputError(
             "learner must be an instance of hsb.policy.learner.Learner, or left out by a policy that defines distribution and update; "
             f"given {quoted(learner)}."
         )
-    found: Learner = learner
-    return found
+    checked: Learner = learner
+    return checked

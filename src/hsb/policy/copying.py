@@ -1,4 +1,4 @@
-"""A policy as a whole: copies of it, its fingerprint, and what happens to it in another process."""
+"""Copies of a whole policy: `copy`, `pickle`, the digest, and taking over the state of another."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..files.json_values import encode_arm
 from ..types import Arrays, Seed
 from . import lock
 from .arms import ArmSet
+from .custom import CustomLearner
 from .ledger import Ledger
-from .own import Own
 from .transaction import replace, settle
 
 if TYPE_CHECKING:
@@ -24,30 +24,30 @@ if TYPE_CHECKING:
 
     Kind = TypeVar("Kind", bound=Policy)
 
-STORED = {"f": "<f8", "i": "<i8", "u": "<u8"}  # how arrays are written, by the kind of their numbers
-OWN = ("arm_set", "floor", "rounds", "clipped")  # never changed in place
-OUT = ("lock", "pending", "learner", "rng", "ledger", "loss_scale", *OWN)
+STORED = {"f": "<f8", "i": "<i8", "u": "<u8"}  # the dtype in a file, by the kind of an array's dtype
+IMMUTABLE = ("arm_set", "floor", "rounds", "clipped")  # never changed in place
+HANDLED = ("lock", "pending", "learner", "rng", "ledger", "loss_scale", *IMMUTABLE)  # the rest are a subclass's attributes
 
 
 def copy(policy: Kind, seed: Seed = None) -> Kind:
-    """An independent policy in the same state, whose decisions are numbered in a stream of their own."""
-    other = _same(policy)
+    """Return an independent policy in the same state. Its decisions belong to a new lineage."""
+    other = _clone(policy)
     other.ledger = policy.ledger.fork(policy.rounds)
     if seed is not None:
         other.rng = generator(seed)
     return other
 
 
-def _same(policy: Kind) -> Kind:
-    """A policy of the same moment that shares nothing which is ever written to."""
+def _clone(policy: Kind) -> Kind:
+    """Return a policy in the same state and lineage that shares no memory which is ever written to."""
     other = object.__new__(type(policy))
     other.pending = None
-    for name in OWN:
+    for name in IMMUTABLE:
         setattr(other, name, getattr(policy, name))
     other.rng = copies.deepcopy(policy.rng)
-    other.ledger, other.loss_scale = policy.ledger.same(), policy.loss_scale.copy()
+    other.ledger, other.loss_scale = policy.ledger.clone(), policy.loss_scale.copy()
     for name, value in vars(policy).items():
-        if name not in OUT:
+        if name not in HANDLED:
             setattr(other, name, copies.deepcopy(value))
     other.learner = policy.learner.of(other) if hasattr(policy.learner, "of") else policy.learner.copy()
     lock.watch(other)  # only now: a fork changes whatever is watched
@@ -55,43 +55,43 @@ def _same(policy: Kind) -> Kind:
 
 
 def to_pickle(policy: Policy) -> dict[str, Any]:
-    """What pickle keeps of a policy."""
-    state = {name: value for name, value in vars(_same(policy)).items() if name not in ("lock", "pending")}
+    """Return the state that pickle keeps."""
+    state = {name: value for name, value in vars(_clone(policy)).items() if name not in ("lock", "pending")}
     if hasattr(policy.learner, "of"):  # a user's policy is its own learner
-        state["learner"] = policy.learner.seen
+        state["learner"] = policy.learner.rounds
     return state
 
 
 def from_pickle(policy: Policy, state: Mapping[str, Any]) -> None:
-    """Go on from what pickle kept, as a copy does."""
+    """Restore the state that `to_pickle` returned, as a copy with a new lineage."""
     policy.pending = None
     for name, value in state.items():
         setattr(policy, name, writable(value))
     if isinstance(state["learner"], int):
-        policy.learner = Own(policy, state["learner"])
+        policy.learner = CustomLearner(policy, state["learner"])
     policy.ledger = policy.ledger.fork(policy.rounds)
     lock.watch(policy)
 
 
-def become(policy: Kind, other: Kind) -> None:
-    """Take over the state of `other`, a policy of the same kind that is not used any more: how a replay goes on from a checkpoint."""
+def adopt(policy: Kind, other: Kind) -> None:
+    """Take over the state of `other`, a policy of the same class that is not used afterwards. A replay resumes a checkpoint so."""
     with policy.lock:
         settle(policy)
-        found = {name: value for name, value in vars(other).items() if name not in ("lock", "pending")}
+        state = {name: value for name, value in vars(other).items() if name not in ("lock", "pending")}
         if hasattr(other.learner, "of"):
-            found["learner"] = other.learner.of(policy)
-        replace(policy, **found | {"ledger": other.ledger.fork(other.rounds)})
+            state["learner"] = other.learner.of(policy)
+        replace(policy, **state | {"ledger": other.ledger.fork(other.rounds)})
 
 
 def resume(policy: Policy, arrays: Arrays, *, removed: Iterable[Hashable], rounds: int, clipped: int, ledger: Ledger) -> None:
-    """Go on, in a fresh policy, from what a file holds of another; ValueError if its arrays do not fit."""
+    """Put the state that a file holds into a fresh policy; ValueError if its arrays do not fit."""
     policy.learner = policy.learner.from_arrays(arrays, rounds)
     policy.arm_set = ArmSet(policy.arms, removed)
     policy.rounds, policy.clipped, policy.ledger = rounds, clipped, ledger.fork(rounds)
 
 
-def described(policy: Policy) -> dict[str, Any]:
-    """What a policy is, as plain data."""
+def to_plain_data(policy: Policy) -> dict[str, Any]:
+    """Return class, settings and arms of a policy as plain data."""
     return {
         "policy": type(policy).__name__,
         "settings": policy.settings(),
@@ -101,11 +101,11 @@ def described(policy: Policy) -> dict[str, Any]:
 
 
 def digest(policy: Policy) -> str:
-    """`Policy.digest`."""
+    """Return the fingerprint of `Policy.digest`."""
     scale = policy.loss_scale.plain_data()
     scale.pop("clipped_losses", None)
-    what = {**described(policy), "scale": scale, "floor": policy.floor, "rounds": policy.rounds}
-    total = hashlib.sha256(json.dumps(what, sort_keys=True).encode())
+    description = {**to_plain_data(policy), "scale": scale, "floor": policy.floor, "rounds": policy.rounds}
+    total = hashlib.sha256(json.dumps(description, sort_keys=True).encode())
     add_arrays(total, policy.to_arrays())
     return total.hexdigest()
 
@@ -118,7 +118,7 @@ def add_arrays(total: Any, arrays: Arrays) -> None:
 
 
 def writable(value: Any, seen: set[int] | None = None) -> Any:
-    """What was unpickled, its arrays such that kernels may write to them: those mapped from a file are read into memory."""
+    """Return an unpickled value with writable arrays, as kernels need: arrays mapped from a file are copied into memory."""
     if isinstance(value, np.ndarray):
         return value if type(value) is np.ndarray and value.flags.writeable else np.array(value)
     seen = set() if seen is None else seen
@@ -142,8 +142,8 @@ def writable(value: Any, seen: set[int] | None = None) -> Any:
 
 
 def attributes(value: Any) -> dict[str, Any]:
-    """The instance attributes of an object, in its dict or its inputs."""
-    found = dict(getattr(value, "__dict__", {}))
+    """Return the instance attributes of an object, in its dict or its slots."""
+    values = dict(getattr(value, "__dict__", {}))
     for kind in type(value).__mro__:
-        found |= {name: getattr(value, name) for name in getattr(kind, "__slots__", ()) if hasattr(value, name)}
-    return found
+        values |= {name: getattr(value, name) for name in getattr(kind, "__slots__", ()) if hasattr(value, name)}
+    return values

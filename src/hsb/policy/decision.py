@@ -1,4 +1,4 @@
-"""What a policy decided."""
+"""`Decision`: one round, and its plain data for queues and journals."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 class Decision:
     """One round: the context, the arm played and the probability with which it was played.
 
-    `policy.decide` makes them; make one yourself for a round from a log or another system. Learning uses the propensity written
-    here, never a recomputed one, so feedback may come late and in any order.
+    `policy.decide` makes decisions; make one yourself for a round from a log or another system. Learning uses the propensity stored
+    here and never computes it again, so feedback may come late and in any order.
 
     - `propensity`: the probability with which `arm` was played, in (0, 1].
-    - `available`: the arms that were available; None: all that the policy has.
-    - `id`: its name, which no other decision has, in any process: text, fit for a primary key. A decision that is made anew with its `id` is
-      the same decision, and counts once. None for a decision from elsewhere.
-    - `number`: how many decisions the policy had made before in its stream: the last part of `id`; None if no policy numbered it.
+    - `available`: the arms that were available. Default: all arms of the policy.
+    - `id`: a text that no other decision has, in any process; it can be a primary key. Two objects with the same `id` are the same decision
+      and count once. None for a decision from elsewhere.
+    - `number`: the number of decisions before it in its lineage, the last part of `id`; None if no policy made it.
 
     >>> Decision(context=0.2, arm=1, propensity=0.4)
     Decision(context=0.2, arm=1, propensity=0.4)
@@ -38,10 +38,10 @@ class Decision:
 
     __slots__ = (
         "_arm_set",
+        "_learned_by",
+        "_lineage",
         "_policy",
         "_probabilities",
-        "_stream",
-        "_taught",
         "arm",
         "available",
         "context",
@@ -67,58 +67,58 @@ class Decision:
             if isinstance(available, str | bytes) or not isinstance(available, Iterable):
                 raise InputError(f"available must be a list of arms; given {quoted(available)}.")
             self.available = tuple(listed("available", available, MOST_ARMS))
-        self._stream: str | None = None  # of the policy that made it
-        self.number: int | None = None  # there
+        self._lineage: str | None = None  # of the policy that made it
+        self.number: int | None = None  # in that lineage
         if id is not None:
-            self._stream, self.number = _parts(id)
-        self._taught: tuple[tuple[str, int], ...] = ()  # which policies have learned from it, and their round
-        self.memo: Memo = NO_MEMO  # of the moment in which it was made, if a policy made it
+            self._lineage, self.number = _parse_id(id)
+        self._learned_by: tuple[tuple[str, int], ...] = ()  # lineage and round of each policy that learned it
+        self.memo: Memo = NO_MEMO  # of the moment of deciding, if a policy decided
         self._policy: Policy | None = None
-        self._arm_set: ArmSet | None = None  # the policy's arms in that moment
+        self._arm_set: ArmSet | None = None  # the policy's arms at that moment
         self._probabilities: NDArray[np.float64] | None = None
 
     @classmethod
-    def made(
+    def issue(
         cls, policy: Policy, context: Any, arm: Hashable, propensity: float, available: tuple[Hashable, ...] | None, memo: Memo
     ) -> Decision:
-        """A policy's own decision, with the next number of its ledger."""
+        """Make a policy's own decision, with the next number of its ledger. Faster than the constructor: checks nothing."""
         self = cls.__new__(cls)
         self.context, self.arm, self.propensity, self.available = context, arm, propensity, available
         ledger = policy.ledger
-        self.number, self._stream, self._taught, self.memo = ledger.issue(), ledger.stream, (), memo
+        self.number, self._lineage, self._learned_by, self.memo = ledger.issue(), ledger.lineage, (), memo
         self._policy, self._arm_set, self._probabilities = policy, policy.arm_set, None
         return self
 
     @property
     def id(self) -> str | None:
-        """Its name, unique everywhere; None if no policy numbered it."""
-        return None if self._stream is None or self.number is None else f"{self._stream}-{self.number}"
+        """A text that no other decision has; None if no policy made it."""
+        return None if self._lineage is None or self.number is None else f"{self._lineage}-{self.number}"
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """The probability of each arm when this decision was drawn, in the order of `policy.arms`; computed when first asked for.
+        """The probability of each arm when this decision was made, in the order of `policy.arms`. Computed at the first access.
 
-        Ask before the policy learns anything: afterwards the distribution of that moment is gone, which raises `StaleDecision`. A decision
-        that no policy made here raises `InputError`.
+        Read it before the policy learns: afterwards that distribution is gone, and the access raises `StaleDecision`. Raises `InputError` for
+        a decision that no policy made in this process.
         """
         if self._probabilities is None:
             if self._policy is None:
                 raise InputError(
-                    "This decision was not made by a policy here, so its distribution is unknown. "
+                    "No policy in this process made this decision, so its distribution is unknown. "
                     "Use policy.probabilities(context)."
                 )
             policy = self._policy
             with policy.lock:
                 if policy.rounds != self.memo.rounds or policy.arm_set is not self._arm_set:
                     raise StaleDecision(
-                        "The policy has learned since this decision, whose distribution is gone. Read .probabilities before learn(), "
-                        "or ask policy.probabilities(context) for today's."
+                        "The policy has learned since this decision, so the distribution of that moment is gone. "
+                        "Read .probabilities before learn(), or call policy.probabilities(context) for the present one."
                     )
                 self._probabilities = policy.probabilities(self.context, available=self.available)
         return self._probabilities
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that JSON can hold: a decision that comes back by `from_dict` is learned as this one would be, once.
+        """Return plain data for JSON. A policy learns `from_dict` of it as it would this decision, and only one of the two.
 
         The context may be numbers, strings, booleans, None, dates and times, NumPy arrays and sets (which become lists), and lists, tuples and
         dicts of these. The arm may be None, a boolean, a number, a string, or a tuple of these. Anything else raises `InputError`.
@@ -128,30 +128,30 @@ class Decision:
         """
         if not is_number(self.propensity):
             raise InputError(f"propensity must be a number; given {quoted(self.propensity)}.")
-        found: dict[str, Any] = {
+        data: dict[str, Any] = {
             "context": encode_context(self.context),
             "arm": encode_arm(self.arm),
             "propensity": float(self.propensity),
         }
         if self.available is not None:
-            found["available"] = [encode_arm(arm) for arm in self.available]
+            data["available"] = [encode_arm(arm) for arm in self.available]
         if self.id is not None:
-            found["id"] = self.id
-        if self._stream is not None:
+            data["id"] = self.id
+        if self._lineage is not None:
             rounds, arms, advice, cells = self.memo
-            found |= {} if cells is None else {"seen": [int(cell) for cell in cells]}
-            found |= {"arms": arms, "rounds": rounds, "advised": float(advice)}
-        return found | ({"taught": [list(each) for each in self._taught]} if self._taught else {})
+            data |= {} if cells is None else {"seen": [int(cell) for cell in cells]}
+            data |= {"arms": arms, "rounds": rounds, "advice_share": float(advice)}
+        return data | ({"learned_by": [list(pair) for pair in self._learned_by]} if self._learned_by else {})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Decision:
-        """The decision that `to_dict` wrote. A context, an arm and a propensity are enough. `InputError` where `data` is no decision.
+        """Make the decision that `to_dict` wrote. Context, arm and propensity suffice. Raises `InputError` if `data` is not a decision.
 
         >>> Decision.from_dict({"context": 0.2, "arm": {"tuple": ["a", 1]}, "propensity": 0.4})
         Decision(context=0.2, arm=('a', 1), propensity=0.4)
         """
         if not isinstance(data, Mapping):
-            raise InputError(f"from_dict needs a dict, as Decision.to_dict gives it; given {quoted(data)}.")
+            raise InputError(f"from_dict needs a dict from Decision.to_dict; given {quoted(data)}.")
         for name in ("context", "arm", "propensity"):
             if name not in data:
                 raise InputError(f"A decision needs {quoted(name)}; given {', '.join(map(repr, data)) or 'nothing'}.")
@@ -169,8 +169,9 @@ class Decision:
             available=None if arms is None else [decode_arm(arm) for arm in arms],
             id=data.get("id"),
         )
-        decision._taught = tuple((stream, rounds) for stream, rounds in data.get("taught", ()))
-        decision.memo = Memo(data.get("rounds", -1), data.get("arms", 0), float(data.get("advised", -1.0)), data.get("seen"))
+        decision._learned_by = tuple((lineage, rounds) for lineage, rounds in data.get("learned_by", ()))
+        advice = float(data.get("advice_share", -1.0))
+        decision.memo = Memo(data.get("rounds", -1), data.get("arms", 0), advice, data.get("seen"))
         return decision
 
     def __getstate__(self) -> dict[str, Any]:
@@ -187,30 +188,29 @@ class Decision:
         return f"Decision(context={self.context!r}, arm={self.arm!r}, propensity={self.propensity!r}{more})"
 
 
-def no_decision(given: Any) -> InputError:
-    """What was given to learn from is no decision. Of a dict, the names alone are said: the values may be personal."""
-    if isinstance(given, Mapping):
-        names = ", ".join(f"{quoted(name):.40}" for name in islice(given, 12)) or "nothing in it"
+def not_a_decision(argument: Any) -> InputError:
+    """Make the error for an argument that is not a decision. It names only the keys of a dict: the values may be personal."""
+    if isinstance(argument, Mapping):
+        keys = ", ".join(f"{quoted(key):.40}" for key in islice(argument, 12)) or "nothing in it"
         return InputError(
-            f"learn needs a Decision; given a dict with {names}. hsb.Decision.from_dict makes a decision of what to_dict gave."
+            f"learn needs a Decision; given a dict with {keys}. hsb.Decision.from_dict makes a decision of a dict from to_dict."
         )
     return InputError(
-        f"learn needs a Decision, from policy.decide or made with hsb.Decision(context=, arm=, propensity=); given {quoted(given)}."
+        f"learn needs a Decision, from policy.decide or made with hsb.Decision(context=, arm=, propensity=); given {quoted(argument)}."
     )
 
 
-_NAME = re.compile(r"(.{1,200})-(0|[1-9][0-9]{0,14})", re.DOTALL)  # of a decision: its stream and number
+_ID = re.compile(r"(.{1,200})-(0|[1-9][0-9]{0,14})", re.DOTALL)  # lineage and number of a decision
 
 
-def _parts(name: Any) -> tuple[str, int]:
-    """The stream and the number of a decision that has this name."""
-    found = _NAME.fullmatch(name) if isinstance(name, str) else None
-    if found is None:
+def _parse_id(id: Any) -> tuple[str, int]:
+    """Return the lineage and the number of the decision with this id."""
+    match = _ID.fullmatch(id) if isinstance(id, str) else None
+    if match is None:
         raise InputError(
-            f"id must be the text that decision.id gave; given {quoted(name)}. Leave it out for decisions from elsewhere, which "
-            "hsb did not make."
+            f"id must be the text of decision.id; given {quoted(id)}. Leave id out for a decision that hsb did not make."
         )
-    return found[1], int(found[2])
+    return match[1], int(match[2])
 
 
 def _is_arm(value: Any) -> bool:
@@ -229,13 +229,13 @@ def _is_plain(value: Any, levels: int = 2 * DEEPEST) -> bool:
     return value is None or isinstance(value, bool | int | float | str)
 
 
-def _is_taught(value: Any) -> bool:
+def _is_learned_by(value: Any) -> bool:
     return isinstance(value, list) and all(
-        isinstance(each, list) and len(each) == 2 and isinstance(each[0], str) and is_int(each[1]) for each in value
+        isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and is_int(pair[1]) for pair in value
     )
 
 
-# What a decision as plain data may say: what each is, in words and as a test.
+# The fields of a decision as plain data: what each must be, in words and as a test.
 _FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "context": (f"plain data of at most {2 * DEEPEST} levels: numbers, strings, booleans, None, lists and dicts", _is_plain),
     "arm": ("None, a boolean, a number, a string, or a tuple of these as {'tuple': [...]}", _is_arm),
@@ -245,12 +245,15 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         lambda value: value is None or (isinstance(value, list) and all(map(_is_arm, value))),
     ),
     "id": (
-        "None or text, as decision.id is",
-        lambda value: value is None or (isinstance(value, str) and bool(_NAME.fullmatch(value))),
+        "None or the text of decision.id",
+        lambda value: value is None or (isinstance(value, str) and bool(_ID.fullmatch(value))),
     ),
     "arms": ("a whole number of at least 0", is_int),
     "rounds": ("a whole number of at least -1", lambda value: is_int(value, -1)),
-    "advised": ("a share in [0, 1], or -1", lambda value: is_number(value) and (value == -1 or 0.0 <= value <= 1.0 + 1e-9)),
+    "advice_share": (
+        "a share in [0, 1], or -1",
+        lambda value: is_number(value) and (value == -1 or 0.0 <= value <= 1.0 + 1e-9),
+    ),
     "seen": ("a list of whole numbers", lambda value: isinstance(value, list) and all(map(is_int, value))),
-    "taught": ("a list of [stream, round]", _is_taught),
+    "learned_by": ("a list of [lineage, round]", _is_learned_by),
 }

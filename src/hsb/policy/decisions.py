@@ -1,4 +1,4 @@
-"""Several decisions together."""
+"""`Decisions`: a sequence of decisions with columns."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .decision import Decision
 
 
 class Decisions(Sequence[Decision]):
-    """Several decisions in order, e.g. from `policy.decide_many`: a sequence, which has its columns too.
+    """Several decisions in order, e.g. from `policy.decide_many`: a sequence that also has columns.
 
     >>> import hsb
-    >>> made = hsb.Uniform(arms=["a", "b"], seed=0).decide_many([0.1, 0.5, 0.9])
-    >>> made.propensities, len(set(made.ids)), len(made[1:]), made[0].context
+    >>> decisions = hsb.Uniform(arms=["a", "b"], seed=0).decide_many([0.1, 0.5, 0.9])
+    >>> decisions.propensities, len(set(decisions.ids)), len(decisions[1:]), decisions[0].context
     (array([0.5, 0.5, 0.5]), 3, 2, 0.1)
     """
 
@@ -28,30 +28,30 @@ class Decisions(Sequence[Decision]):
         )
         for decision in self._each:
             if not isinstance(decision, Decision):
-                raise InputError(f"Decisions are made of hsb.Decision objects; given {quoted(decision)}.")
+                raise InputError(f"Decisions needs hsb.Decision objects; given {quoted(decision)}.")
 
     @property
     def arms(self) -> NDArray[Any]:
-        """The arms chosen, an array: of whole numbers where all of them are, else of objects."""
+        """The arms played, an array: of whole numbers if all are, else of objects."""
         return _column([decision.arm for decision in self._each])
 
     @property
     def propensities(self) -> NDArray[np.float64]:
-        """The probabilities with which they were chosen, an array."""
+        """The probabilities with which the arms were played, an array."""
         return np.array([decision.propensity for decision in self._each], dtype=np.float64)
 
     @property
     def ids(self) -> NDArray[Any]:
-        """Their names, an array of text; None for decisions from elsewhere."""
+        """The ids, an array of text; None for a decision from elsewhere."""
         return _column([decision.id for decision in self._each])
 
     @property
     def contexts(self) -> list[Any]:
-        """The contexts as they were given, a list."""
+        """The contexts, a list."""
         return [decision.context for decision in self._each]
 
     def table(self) -> dict[str, Any]:
-        """The columns by name, as data frames take them: `pandas.DataFrame(decisions.table())`.
+        """Return the columns by name, e.g. for `pandas.DataFrame(decisions.table())`.
 
         >>> import hsb
         >>> list(hsb.Uniform(arms=2).decide_many([0.1, 0.5]).table())

@@ -1,4 +1,4 @@
-"""Which decisions of other policies were learned, in bounded memory: what is forgotten is refused, and so never learned twice."""
+"""`Elsewhere`: which decisions of other policies were learned, in bounded memory. Forgotten ones are refused, so none is learned twice."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import time
 from collections import OrderedDict
 from typing import Any
 
-BLOCK = 4096  # decisions in a row that are remembered together, a bit each
-ROOM = 16 << 20  # bytes that the record may take: 100 million decisions of a few streams, or one each of 24,000 streams
-STREAM_COST, BLOCK_COST = 512, 160  # bytes that a stream and a block take beside their bits
+BLOCK = 4096  # consecutive decisions remembered together, a bit each
+ROOM = 16 << 20  # bytes that the record may take: 100 million decisions of a few lineages, or one each of 24,000 lineages
+LINEAGE_COST, BLOCK_COST = 512, 160  # bytes that a lineage and a block take besides their bits
 MOST = 2**53
 DAY = 24 * 3600 * 1000  # ms
 
-_BORN = re.compile(r"[0-9a-f]{1,32}-[0-9]{1,15}-([0-9a-f]{11})[0-9a-f]{13}")  # the name of a stream (`ledger.py`)
+_LINEAGE = re.compile(r"[0-9a-f]{1,32}-[0-9]{1,15}-([0-9a-f]{11})[0-9a-f]{13}")  # as `ledger.py` makes it
 
 
-def birth(stream: str) -> int:
-    """When a stream began, in ms since 1970, as its name says; 0 if it does not, or says more than a day from now: a clock is wrong there.
+def birth(lineage: str) -> int:
+    """Return when a lineage began, in ms since 1970; 0 if its text has no time, or one more than a day ahead (a wrong clock).
 
     >>> birth("00ff00ff00ff00ff-3-18f00000000123456789abcd"), birth("another")
     (1713691951104, 0)
     """
-    found = _BORN.fullmatch(stream)
-    began = int(found[1], 16) if found else 0
+    match = _LINEAGE.fullmatch(lineage)
+    began = int(match[1], 16) if match else 0
     return began if began <= time.time_ns() // 1_000_000 + DAY else 0
 
 
-class _Stream:
-    """What is known of one: the bits of blocks by their place. Of numbers below `floor` nothing is known any more."""
+class _Record:
+    """The decisions learned of one lineage: bits, block by block. Numbers below `floor` are forgotten."""
 
     __slots__ = ("blocks", "floor")
 
@@ -39,51 +39,51 @@ class _Stream:
 
     @property
     def size(self) -> int:
-        return STREAM_COST + sum(BLOCK_COST + len(bits) for bits in self.blocks.values())
+        return LINEAGE_COST + sum(BLOCK_COST + len(bits) for bits in self.blocks.values())
 
 
 class Elsewhere:
-    """Decisions of other policies that were learned here, by stream and number: each once, however often it is delivered.
+    """Decisions of other policies that were learned here, by lineage and number, so that each is learned once, however often it is delivered.
 
-    It takes `room` bytes at most. When they are used up, the streams with most blocks lose their lowest ones; if each has one block, the
-    streams in which nothing was learned for the longest time are forgotten whole. `is_forgotten` tells the decisions of which nobody can say
-    any more whether they were learned: those in lost blocks, and those of unknown streams that are no younger than one that was forgotten.
+    It takes at most `room` bytes. When they are used up, the lineages with most blocks lose their lowest blocks. If each has one block, the
+    lineages that have not been learned from for the longest time are forgotten whole. `is_forgotten` is true of the decisions that may or may
+    not have been learned: those in lost blocks, and those of unknown lineages that are no younger than a forgotten one.
 
-    >>> some = Elsewhere()
-    >>> some.add("a stream", 7)
-    >>> some.has("a stream", 7), some.has("a stream", 8), some.is_forgotten("a stream", 8)
+    >>> record = Elsewhere()
+    >>> record.add("a lineage", 7)
+    >>> record.has("a lineage", 7), record.has("a lineage", 8), record.is_forgotten("a lineage", 8)
     (True, False, False)
     """
 
     def __init__(self, *, room: int = ROOM) -> None:
         self.room = room
-        self.streams: OrderedDict[str, _Stream] = OrderedDict()
-        self.since = -1  # the latest birth of a stream that was forgotten
-        self._size = 0  # at most what the streams take
+        self.lineages: OrderedDict[str, _Record] = OrderedDict()
+        self.since = -1  # the latest birth of a forgotten lineage
+        self._size = 0  # an upper bound on the bytes in use
 
-    def has(self, stream: str, number: int) -> bool:
-        """Was it learned?"""
-        known = self.streams.get(stream)
-        bits = None if known is None else known.blocks.get(number // BLOCK)
+    def has(self, lineage: str, number: int) -> bool:
+        """Return whether this decision was learned."""
+        record = self.lineages.get(lineage)
+        bits = None if record is None else record.blocks.get(number // BLOCK)
         byte = number % BLOCK >> 3
         return bits is not None and byte < len(bits) and bool(bits[byte] >> (number & 7) & 1)
 
-    def is_forgotten(self, stream: str, number: int) -> bool:
-        """Is it one of those of which it is not known any more whether they were learned?"""
-        known = self.streams.get(stream)
-        return birth(stream) <= self.since if known is None else number < known.floor
+    def is_forgotten(self, lineage: str, number: int) -> bool:
+        """Return whether this record has forgotten if the decision was learned."""
+        record = self.lineages.get(lineage)
+        return birth(lineage) <= self.since if record is None else number < record.floor
 
-    def add(self, stream: str, number: int) -> None:
-        """It was learned. An interrupt loses nothing, and doing it again changes nothing."""
-        known = self.streams.get(stream)
-        if known is None:
-            self._size += STREAM_COST
-            known = self.streams[stream] = _Stream()
-        self.streams.move_to_end(stream)  # the last one written to
-        bits = known.blocks.get(number // BLOCK)
+    def add(self, lineage: str, number: int) -> None:
+        """Record that a decision was learned. An interrupt loses nothing, and a second call changes nothing."""
+        record = self.lineages.get(lineage)
+        if record is None:
+            self._size += LINEAGE_COST
+            record = self.lineages[lineage] = _Record()
+        self.lineages.move_to_end(lineage)  # the last one written to
+        bits = record.blocks.get(number // BLOCK)
         if bits is None:
             self._size += BLOCK_COST
-            bits = known.blocks[number // BLOCK] = bytearray()
+            bits = record.blocks[number // BLOCK] = bytearray()
         byte = number % BLOCK >> 3
         if byte >= len(bits):
             longer = min(max(byte + 1, 2 * len(bits)), BLOCK // 8) - len(bits)
@@ -94,69 +94,75 @@ class Elsewhere:
             self._forget(self.room // 8 * 7)
 
     def _forget(self, room: int) -> None:
-        """Make room: what goes is known to be forgotten before it goes."""
-        size = sum(known.size for known in self.streams.values())
-        places = {name: sorted(known.blocks, reverse=True) for name, known in self.streams.items() if len(known.blocks) > 1}
-        largest = [(-len(each), name) for name, each in places.items()]
+        """Reduce the size to `room` bytes. Each part is marked as forgotten before it is dropped."""
+        size = sum(record.size for record in self.lineages.values())
+        blocks = {name: sorted(record.blocks, reverse=True) for name, record in self.lineages.items() if len(record.blocks) > 1}
+        largest = [(-len(numbers), name) for name, numbers in blocks.items()]
         heapq.heapify(largest)
         while size > room and largest:
             name = largest[0][1]
-            lowest, known = places[name].pop(), self.streams[name]
-            known.floor = (lowest + 1) * BLOCK
-            size -= BLOCK_COST + len(known.blocks.pop(lowest))
-            if len(places[name]) > 1:
-                heapq.heapreplace(largest, (-len(places[name]), name))
+            lowest, record = blocks[name].pop(), self.lineages[name]
+            record.floor = (lowest + 1) * BLOCK
+            size -= BLOCK_COST + len(record.blocks.pop(lowest))
+            if len(blocks[name]) > 1:
+                heapq.heapreplace(largest, (-len(blocks[name]), name))
             else:
                 heapq.heappop(largest)
-        while size > room and len(self.streams) > 1:
-            name, known = next(iter(self.streams.items()))
+        while size > room and len(self.lineages) > 1:
+            name, record = next(iter(self.lineages.items()))
             self.since = max(self.since, birth(name))
-            size -= known.size
-            del self.streams[name]
+            size -= record.size
+            del self.lineages[name]
         self._size = size
 
     def plain(self) -> dict[str, Any]:
-        """All but the bits, as JSON has it; streams in the order in which they are forgotten."""
-        told = [
-            [name, each.floor, [[at, len(bits)] for at, bits in each.blocks.items()]] for name, each in self.streams.items()
+        """Return all but the bits, as plain data; lineages in the order in which they are forgotten."""
+        lineages = [
+            [name, record.floor, [[block, len(bits)] for block, bits in record.blocks.items()]]
+            for name, record in self.lineages.items()
         ]
-        return {"since": self.since, "streams": told}
+        return {"since": self.since, "lineages": lineages}
 
     def packed(self) -> bytes:
-        """The bits, block by block."""
-        return b"".join(bytes(bits) for each in self.streams.values() for bits in each.blocks.values())
+        """Return the bits, block by block."""
+        return b"".join(bytes(bits) for record in self.lineages.values() for bits in record.blocks.values())
 
     @classmethod
     def unpacked(cls, plain: Any, packed: bytes) -> Elsewhere:
-        """What `plain` and `packed` gave; ValueError where it does not fit together."""
-        twin, at = cls(), 0
+        """Restore the record from `plain` and `packed`; ValueError if they do not fit."""
+        restored, position = cls(), 0
         try:
-            since, streams = plain["since"], plain["streams"]
-            for name, floor, blocks in streams:
-                if not isinstance(name, str) or not 0 < len(name) <= 200 or name in twin.streams or not _fits(floor):
+            since, lineages = plain["since"], plain["lineages"]
+            for name, floor, blocks in lineages:
+                if not isinstance(name, str) or not 0 < len(name) <= 200 or name in restored.lineages or not _is_count(floor):
                     raise ValueError
-                known = twin.streams[name] = _Stream(floor)
-                for place, length in blocks:
-                    if not _fits(place) or place in known.blocks or type(length) is not int or not 0 < length <= BLOCK // 8:
+                record = restored.lineages[name] = _Record(floor)
+                for block, length in blocks:
+                    if (
+                        not _is_count(block)
+                        or block in record.blocks
+                        or type(length) is not int
+                        or not 0 < length <= BLOCK // 8
+                    ):
                         raise ValueError
-                    known.blocks[place] = bytearray(packed[at : at + length])
-                    at += length
-            twin._size = sum(known.size for known in twin.streams.values())
-            if at != len(packed) or type(since) is not int or not -1 <= since <= MOST or twin._size > 2 * ROOM:
+                    record.blocks[block] = bytearray(packed[position : position + length])
+                    position += length
+            restored._size = sum(record.size for record in restored.lineages.values())
+            if position != len(packed) or type(since) is not int or not -1 <= since <= MOST or restored._size > 2 * ROOM:
                 raise ValueError
         except (LookupError, TypeError, ValueError):
             raise ValueError("its record of decisions from elsewhere does not fit") from None
-        twin.since = since
-        return twin
+        restored.since = since
+        return restored
 
     def copy(self) -> Elsewhere:
-        """An independent one."""
-        twin = Elsewhere(room=self.room)
-        for name, known in self.streams.items():
-            twin.streams[name] = _Stream(known.floor, {at: bytearray(bits) for at, bits in known.blocks.items()})
-        twin.since, twin._size = self.since, self._size
-        return twin
+        """Return an independent copy."""
+        copied = Elsewhere(room=self.room)
+        for name, record in self.lineages.items():
+            copied.lineages[name] = _Record(record.floor, {block: bytearray(bits) for block, bits in record.blocks.items()})
+        copied.since, copied._size = self.since, self._size
+        return copied
 
 
-def _fits(value: Any) -> bool:
+def _is_count(value: Any) -> bool:
     return type(value) is int and 0 <= value <= MOST

@@ -1,12 +1,12 @@
-"""What an algorithm is: the protocol between a policy and its learner, and the values that they pass to each other.
+"""`Learner`, the protocol between a policy and its algorithm, and the values that they pass to each other.
 
-A policy owns its arms, its range of losses, its random numbers and its list of decisions; it knows no algorithm. A learner is an algorithm:
-it owns what was learned and knows no arm by name. One round goes
+A policy owns its arms, its range of losses, its random numbers and its ledger of decisions; it knows no algorithm. A learner is an algorithm:
+it owns the learned state and knows no arm by name. One round goes
 
-    read a context -> choose an arm -> (the world) -> recall what was seen -> learn the loss -> settle what is due
+    read a context -> choose an arm -> (the world) -> recall the view -> learn the loss -> settle what is due
 
-and each step gets what it needs as arguments. A learner never draws random numbers: `u` comes in, so a decision is a pure function of the
-learner, the context and `u`.
+and each step gets what it needs as arguments. `read` turns a context into a view, whatever the algorithm needs of it: a key, a leaf, a vector.
+A learner never draws random numbers: `u` is an argument, so a decision is a pure function of the learner, the context and `u`.
 """
 
 from __future__ import annotations
@@ -20,150 +20,154 @@ from ..types import Arrays, Floats, Ints, Masks
 from .rows import rows_of
 
 Choice = tuple[int, float, float]
-"""An arm, by its index, the probability with which it is played, and the share of the advisor's advice that was on it: -1 if there is none."""
+"""The index of an arm, the probability with which it is played, and the share of the advice on it: -1 without an advisor."""
 
 
 class Memo(NamedTuple):
-    """What a decision remembers of the moment in which it was made, so that late feedback is learned as it was decided."""
+    """The part of the state at the moment of deciding that a decision keeps, so that late feedback is learned by that state."""
 
     rounds: int = -1
-    """Rounds learned before it; -1 for a decision that no policy made here."""
+    """Rounds learned before the decision; -1 if no policy made it."""
     arms: int = 0
-    """How many arms there were."""
+    """The number of arms."""
     advice: float = -1.0
-    """The share of the advice that was on its arm."""
+    """The share of the advice on its arm; -1 without an advisor."""
     cells: Any = None
-    """The cell of each input, if the way of reading contexts changes with what is learned."""
+    """The cell of each input, if learning changes how contexts are read (`Learner.keeps_cells`)."""
 
 
 NO_MEMO = Memo()
 
 
 class Distributions(NamedTuple):
-    """What `fill` and `advice` say of several contexts."""
+    """`fill`, `advice` and `cells` of several contexts."""
 
     fit: list[int]
-    """Which of the contexts given could be read; the rest is of these."""
+    """Indices of the contexts that could be read. The other fields have an entry for each of these."""
     p: Floats
-    """A row for each."""
+    """The distribution over arms, a row for each context."""
     advice: Floats
-    """Likewise, the advice on each arm."""
+    """The share of the advice on each arm, a row for each context."""
     cells: list[Any]
 
 
 class LoggedRows(NamedTuple):
-    """Rows of a log, as learners take them. Row t offers the arms of masks[pool[t]], one byte per arm."""
+    """Rows of a log, as learners take them. The arms of masks[pool[t]], one byte per arm, are available in row t."""
 
     points: Any
-    """Contexts that `check` returned."""
+    """The contexts that `check` returned."""
     masks: Masks
     pool: Ints
     arm: Ints
     """The index of the arm shown."""
     losses: Floats
-    """Its loss, scaled to [0, 1]."""
+    """The loss of that arm, scaled to [0, 1]."""
 
     def mask(self, t: int) -> Masks | None:
-        """The mask of row t; None if every arm is available."""
+        """Return the mask of row t; None if every arm is available."""
         mask = self.masks[self.pool[t]]
         return None if mask.all() else mask
 
 
 class Played(NamedTuple):
-    """A table to play: what each round offers and would lose, the numbers that decide, and where the outcome is written."""
+    """A table to play: available arms and losses of each round, the numbers that decide, and arrays for the outcome."""
 
     points: Any
     masks: Masks | None
-    """A row of bytes for each round; None if every round offers every arm."""
+    """A row of bytes for each round; None if every arm is always available."""
     losses: Floats
     """A column for each arm, scaled to [0, 1]."""
     us: Floats
+    """The uniform sample that picks the arm of each round."""
     arms: Ints
-    """Out: the index of the arm played."""
+    """Output: the index of the arm played."""
     probabilities: Floats
-    """Out: the probability with which it was played."""
+    """Output: the probability with which it was played."""
 
     def mask(self, t: int) -> Masks | None:
-        """The mask of round t; None if every arm is available."""
+        """Return the mask of round t; None if every arm is available."""
         return None if self.masks is None or self.masks[t].all() else self.masks[t]
 
 
 class Learner(Protocol):
-    """All that an algorithm is. Masks have one byte per arm, and are None if every arm is available.
+    """An algorithm. Masks have one byte per arm, and are None if every arm is available.
 
-    `learn` changes the learner's arrays in one compiled call, which also counts the round in `seen`, or returns a successor, which it shares
-    no memory with or which `prepare` made and `undo` knows of. So an interrupt leaves the state before the round or the state after it, and
-    `seen` says which.
+    `learn` does one of two things. Either it changes the learner's arrays in one compiled call, which also counts the round in `rounds`. Or it
+    returns a successor: one that shares no memory with this learner, or one that `prepare` made and `undo` can take back. So an interrupt
+    leaves the state before the round or the state after it, and `rounds` shows which.
 
-    The methods of the first part are what every learner has. Those of the second part have a default: a learner with compiled loops over
-    tables defines them, and then each loop learns at least one row and stops where something is due.
+    Every learner has the methods of the first part. Those of the other parts have a default. A learner with compiled loops over tables
+    defines them too; each loop then learns at least one row, and stops as soon as something is due.
     """
 
     any_context: ClassVar[bool] = False
-    """May one context be a table, as the advice of several experts is? Then no table is taken for many contexts."""
+    """Whether one context may be a table, e.g. the advice of several experts. If so, a table never stands for many contexts."""
 
     # -- every learner ---------------------------------------------------------------------------------------------------
 
     @property
-    def seen(self) -> int:
-        """Rounds learned, counted by the call that learns."""
+    def rounds(self) -> int:
+        """The number of rounds learned, counted by the call that learns."""
 
     def read(self, context: Any) -> tuple[Any, int]:
-        """What it sees of a context, for `choose`, `fill` and `learn`; and 1 if the context was clipped to the space, else 0."""
+        """Return the view of a context, for `choose`, `fill` and `learn`; and 1 if the context was clipped to the space, else 0."""
 
-    def choose(self, seen: Any, mask: Masks | None, u: float) -> Choice:
-        """The arm that `u` selects."""
+    def choose(self, view: Any, mask: Masks | None, u: float) -> Choice:
+        """Return the arm that `u` selects, its probability and its share of the advice."""
 
-    def fill(self, seen: Any, mask: Masks | None, p: Floats) -> None:
+    def fill(self, view: Any, mask: Masks | None, p: Floats) -> None:
         """Write the distribution over arms into `p`."""
 
-    def learn(self, seen: Any, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> Self | None:
-        """Learn the loss of an arm; no memo: a logged decision. Returns None, or the successor to replace this learner by."""
+    def learn(self, view: Any, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> Self | None:
+        """Learn the `loss` in [0, 1] of an arm, played with this probability. Return None, or the successor that replaces this learner.
+
+        `memo` is None for a logged decision.
+        """
 
     def check(self, contexts: Any) -> tuple[Any, int]:
-        """A table of contexts, checked, one row each, and how many were clipped. Changes nothing."""
+        """Check a table of contexts and return it, a row for each context, with the number of contexts clipped. Changes nothing."""
 
     def with_arm(self, arm: Hashable, features: Any = None) -> Self:
-        """A successor with one more arm. `arm` is for messages; `features` say what it is like."""
+        """Return a successor with one more arm. `arm` is its label, for messages; `features` describe it."""
 
     def copy(self) -> Self:
-        """An independent learner in the same state."""
+        """Return an independent learner in the same state."""
 
     def to_arrays(self) -> Arrays:
-        """All that was learned, by name."""
+        """Return the learned state, arrays by name."""
 
     def from_arrays(self, arrays: Arrays, rounds: int) -> Self:
-        """The learner, of the same settings as this fresh one, that `to_arrays` described; ValueError if they do not fit."""
+        """Return a learner with the settings of this fresh one and the state of `arrays`; ValueError if they do not fit."""
 
     def settings(self) -> dict[str, Any]:
-        """The constructor's arguments, as plain data."""
+        """Return the constructor's arguments as plain data."""
 
     # -- one round, with defaults ----------------------------------------------------------------------------------------
 
     takes_arm_features: ClassVar[bool] = False
-    """Does it learn from what arms are like?"""
+    """Whether it learns from features of arms."""
     changing_settings: ClassVar[tuple[str, ...]] = ()
-    """Which of its settings change as it learns."""
+    """The settings that change as it learns."""
 
     uniform_share: float = 0.0
     """The share of decisions that the algorithm itself needs to be uniform now; the policy's floor may be larger."""
     keeps_cells: ClassVar[bool] = False
-    """Does the way in which it reads contexts change, so that decisions remember their cells?"""
+    """Whether learning changes how contexts are read, so that decisions keep their cells."""
 
     def recall(self, context: Any, memo: Memo | None) -> tuple[Any, int]:
-        """`read` for a context that is about to be learned, as it was seen when the decision was made; no memo: a logged decision."""
+        """`read` for a context about to be learned, as it was read for the decision. `memo` is None for a logged decision."""
         return self.read(context)
 
-    def prepare(self, seen: Any, memo: Memo | None) -> Any:
-        """What was seen, ready for `learn`: with the successor, if it cannot be learned without one. Changes nothing. `recall` did it."""
-        return seen
+    def prepare(self, view: Any, memo: Memo | None) -> Any:
+        """Make a view ready for `learn`: add the successor, if the round needs one. Changes nothing. `recall` includes this step."""
+        return view
 
-    def undo(self, seen: Any) -> None:
-        """Undo what `learn` changed for what was seen before it was interrupted: the round was not learned. Doing it again changes nothing."""
+    def undo(self, view: Any) -> None:
+        """Undo what an interrupted `learn` of this view changed; the round was not learned. A second call changes nothing."""
         return
 
-    def cells(self, seen: Any) -> Ints | None:
-        """What a decision's memo keeps of what was seen, if it `keeps_cells`."""
+    def cells(self, view: Any) -> Ints | None:
+        """Return the cells that a decision's memo keeps; None unless it `keeps_cells`."""
         return None
 
     def read_row(self, row: Any) -> Any:
@@ -171,123 +175,123 @@ class Learner(Protocol):
         return self.read(row)[0]
 
     def advice(self, arm: int) -> float:
-        """The share of the advice in the last `choose` or `fill` that was on an arm; -1 if there is no advisor."""
+        """Return the share of the advice on an arm in the last `choose` or `fill`; -1 without an advisor."""
         return -1.0
 
-    def settle(self, seen: Any, rounds: int) -> Self | None:
-        """Do what is due after `rounds` rounds, the last of which it saw as `seen`; calling it again changes nothing. A successor, or None."""
+    def settle(self, view: Any, rounds: int) -> Self | None:
+        """Do what is due after `rounds` rounds, `view` being that of the last; return a successor or None. A second call changes nothing."""
         return None
 
     def describe_arm(self, index: int, arm: Hashable, features: Any) -> Self:
-        """A successor that knows these features of an arm."""
+        """Return a successor that knows these features of an arm."""
         return self
 
     def validator(self) -> Callable[[Any], object]:
-        """A function that raises InputError for a context that could not be learned once those given to it before were learned."""
+        """Return a function that raises InputError for a context that cannot be learned, assuming all earlier contexts have been learned."""
         return self.read
 
     @property
     def named_columns(self) -> dict[str, str | None] | None:
-        """The features that it knows by name, and their kinds; None if it does not take contexts by name."""
+        """The features known by name, and their kinds; None if it does not take contexts by name."""
         return None
 
-    def renamed(self, rename: Callable[[str, int], str | None]) -> Self | None:
-        """The same learner, which knows some categories and tags of contexts by other names; None where all names stay."""
+    def rename_texts(self, rename: Callable[[str, int], str | None]) -> Self | None:
+        """Return a successor that knows some categories and tags by other names; None if all names stay."""
         return None
 
     @property
     def microseconds(self) -> float:
-        """About how long a decision takes, on one processor of 2026, within a factor of two; 0 where it does not grow with what is seen."""
+        """An estimate of the time a decision takes, on one processor of 2026, within a factor of two; 0 if it does not grow with the data."""
         return 0.0
 
     @property
     def nbytes(self) -> int:
-        """Memory that the state takes, in bytes."""
+        """The size of the state in memory, in bytes."""
         return sum(array.nbytes for array in self.to_arrays().values())
 
-    def shown(self) -> dict[str, Any]:
-        """What `repr` says of its settings."""
+    def repr_settings(self) -> dict[str, Any]:
+        """Return the settings that `repr` shows."""
         return {}
 
     # -- tables and logs, with defaults ----------------------------------------------------------------------------------
 
     bulk_floor: ClassVar[bool] = False
-    """Does `play` look at the floor itself?"""
+    """Whether `play` applies the floor itself."""
     bulk_logs: ClassVar[bool] = False
-    """Does it have `learn_rows`?"""
+    """Whether it has `learn_rows`."""
 
-    def contexts(self, given: Any, points: Any) -> list[Any]:
-        """The contexts of a table one by one, as decisions keep them; `points` is what `check` returned."""
-        return as_given(given)
+    def contexts(self, table: Any, points: Any) -> list[Any]:
+        """Return the contexts of a table one by one, as decisions keep them; `points` is the table that `check` returned."""
+        return copy_rows(table)
 
     def cells_of_rows(self, points: Any) -> Any:
-        """`cells` for each row of a table; None if there are none."""
+        """`cells` for each row of a table; None unless it `keeps_cells`."""
         return None
 
     def choose_rows(self, points: Any, masks: Masks | None, us: Floats) -> tuple[Ints, Floats, Floats] | None:
-        """`choose` for each row: arms, probabilities, advice; None if rows are better chosen one by one."""
+        """`choose` for each row: arms, probabilities, advice; None if one by one is better."""
         return None
 
     def choose_contexts(self, contexts: list[Any], us: list[float]) -> list[tuple[Choice, Ints | None] | None] | None:
-        """`choose` for each context, with its cells; None for one that is refused. None if they are better chosen one by one."""
+        """`choose` for each context, with its cells; None for a context that cannot be read. None if one by one is better."""
         return None
 
     def fill_contexts(self, contexts: list[Any]) -> Distributions | None:
-        """`fill`, `advice` and `cells` for each context that is not refused. None if they are better taken one by one."""
+        """`fill`, `advice` and `cells` for each context that can be read. None if one by one is better."""
         return None
 
     def fill_rows(self, rows: LoggedRows, p: Floats) -> bool:
-        """`fill` for each row, into the rows of `p`; False if it has no loop for that."""
+        """Write `fill` of each row into the rows of `p`; return False if it has no loop for that."""
         return False
 
     def read_rows(self, points: Any, start: int) -> Any:
-        """What it sees of the rows from `start` on that it can learn at once; None if row `start` must be learned by itself."""
+        """Return the view of the rows from `start` on that it can learn together; None if row `start` must be learned by itself."""
         return None
 
-    def play(self, seen: Any, table: Played, start: int, share: float, to_come: int) -> Self | None:
-        """Decide and learn the rows that `read_rows` saw. `share` is uniform; `to_come` rounds follow, these among them."""
+    def play(self, view: Any, table: Played, start: int, share: float, to_come: int) -> Self | None:
+        """Decide and learn the rows of a view from `read_rows`. The share `share` is uniform; `to_come` rounds follow, including these."""
         return None
 
-    def learn_rows(self, seen: Any, rows: LoggedRows, probabilities: Floats, start: int) -> Self | None:
-        """Learn the logged rows that `read_rows` saw, shown with these probabilities."""
+    def learn_rows(self, view: Any, rows: LoggedRows, probabilities: Floats, start: int) -> Self | None:
+        """Learn the logged rows of a view from `read_rows`, played with these probabilities."""
         return None
 
     def rows_to_fit(self, points: Any) -> Floats | None:
-        """Rows that were just learned, as `fitted` takes them; None if it has nothing that could be fitted to a whole log."""
+        """Return rows just learned, as `refit_models` takes them; None if it has no models to fit to a whole log."""
         return None
 
-    def fitted(self, rows: Floats, arm: Ints, losses: Floats) -> Self:
-        """A successor whose models are fitted at once to all the rows that it learned, those of a log."""
+    def refit_models(self, rows: Floats, arm: Ints, losses: Floats) -> Self:
+        """Return a successor with models fitted together to all the rows learned, those of a log."""
         return self
 
-    def logged(self) -> Self:
-        """A successor that knows that all it learned came from a log: its own rounds begin now."""
+    def end_log(self) -> Self:
+        """Return a successor that treats all it has learned as a log: its own rounds begin now."""
         return self
 
     def begin_replay(self, rows: LoggedRows, us: Floats) -> Any:
-        """A replay of a log for `replay`, which goes on with it until it is `over`; None if rows are replayed one by one."""
+        """Begin a replay of a log, which `replay` continues until it is `over`; None if rows are replayed one by one."""
         return None
 
     def replay(self, run: Any) -> Self | None:
-        """Go on with a replay until something is due or it is over."""
+        """Continue a replay until something is due or it is over."""
         return None
 
 
-def as_given(contexts: Any) -> list[Any]:
-    """The rows of a table as they are, none of which the caller can still change by writing to the table."""
+def copy_rows(contexts: Any) -> list[Any]:
+    """Return the rows of a table unchanged, copied so that the caller cannot change them by writing to the table."""
     if isinstance(contexts, list | tuple):
-        return [each.copy() if isinstance(each, list | np.ndarray) else each for each in contexts]
+        return [row.copy() if isinstance(row, list | np.ndarray) else row for row in contexts]
     rows_of(contexts)
     table = np.array(contexts)
     return table.tolist() if table.ndim == 1 else list(table)
 
 
-def take_arrays(fresh: Arrays, given: Arrays) -> None:
+def take_arrays(fresh: Arrays, stored: Arrays) -> None:
     """Copy arrays from a file into those of a fresh learner; ValueError if they do not fit."""
-    for name, own in fresh.items():
-        array = given[name]
-        if array.shape != own.shape or array.dtype != own.dtype:
+    for name, target in fresh.items():
+        array = stored[name]
+        if array.shape != target.shape or array.dtype != target.dtype:
             raise ValueError(f"its {name} does not fit its settings")
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise ValueError("its state holds numbers that are not finite")
-        own[...] = array
+        target[...] = array

@@ -1,4 +1,4 @@
-"""What every policy is: it decides, learns from late or logged feedback, and its arms may come and go."""
+"""`Policy`, the class behind all policies: it decides, learns from late or logged feedback, and its arms may come and go."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from numpy.typing import ArrayLike
 from ..checks import check_u, floor_share, generator, shown
 from ..errors import InputError, quoted
 from ..types import Arms, Arrays, Bounds, Floats, Masks, Outside, Range, Seed
-from . import copying, described, lock, propose, tables
+from . import copying, lock, notebook_table, propose, tables
 from .arms import ArmSet
-from .checking import check_decision, check_learner
+from .checking import check_arm_features, check_decision, check_learner
+from .custom import CustomLearner
 from .decision import Decision
 from .decisions import Decisions
 from .floor import distribution, draw
 from .learner import Learner, Memo
 from .ledger import Ledger
 from .loss_range import UNIT, LossScale
-from .own import Own
 from .transaction import Pending, Rounds, replace, settle
 
 MUTABLE = (list, dict, np.ndarray)  # contexts that a caller may change
@@ -32,12 +32,12 @@ _tuple = tuple.__new__  # makes a NamedTuple in half the time: once in each deci
 class Policy:
     """The interface that all policies share. `hsb.HSB` explains `arms`, `loss_range`, `reward_range`, `outside`, `floor` and `seed`.
 
-    A policy has a `learner`, the algorithm (`hsb.policy.learner`); the policy itself keeps what is the same for all: the arms, the range of
-    losses, the floor, random numbers, and which decisions were learned.
+    A policy has a `learner`, the algorithm (`hsb.policy.learner`). The policy itself keeps what all algorithms share: the arms, the range of
+    losses, the floor, the random numbers, and the ledger of decisions learned.
 
-    A policy of your own defines `distribution` and `update`, and works wherever policies do: simulate, compare, replay, `hsb run`. It is
-    copied with all its attributes. If it defines `settings` too, `save` writes them and its public NumPy arrays. In the example
-    `floor=0.1` makes a tenth of its play uniform.
+    To write a policy, subclass `Policy` and define `distribution` and `update`. The subclass works wherever policies do: `simulate`,
+    `compare`, `replay`, `hsb run`. A copy has all its attributes. If it defines `settings` too, `save` writes the settings and the public
+    NumPy arrays. In the example `floor=0.1` makes a tenth of all decisions uniform.
 
     >>> import hsb, numpy as np
     >>> class Greedy(hsb.Policy):
@@ -56,12 +56,12 @@ class Policy:
     kinds: ClassVar[dict[str, type[Policy]]] = {}  # filled as classes are defined; `hsb.load` looks here
 
     guarantee: ClassVar[str] = "none"
-    """What is proved of it, in one sentence."""
-    asked_again: ClassVar[tuple[str, ...]] = ()
-    """What a file cannot hold and `hsb.load` must be given."""
+    """The theorem about its regret, in one sentence."""
+    load_arguments: ClassVar[tuple[str, ...]] = ()
+    """Arguments that a file cannot hold, so that `hsb.load` needs them again."""
 
     lock: Any
-    """Reentrant; every public method holds it."""
+    """A reentrant lock, which every public method holds."""
 
     def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()
@@ -84,27 +84,27 @@ class Policy:
         self.floor = floor_share(floor)
         self.rng = generator(seed)
         self.ledger = Ledger()
-        self.learner: Learner = Own(self) if learner is None else check_learner(learner)
-        self.rounds = self.learner.seen  # learned from
-        self.clipped = 0  # contexts that lay outside the space and were clipped
-        self.pending: Pending | None = None  # what an interrupt may have cut short (`transaction`)
+        self.learner: Learner = CustomLearner(self) if learner is None else check_learner(learner)
+        self.rounds = self.learner.rounds  # updates learned
+        self.clipped = 0  # contexts outside the space, which were clipped
+        self.pending: Pending | None = None  # a change that an interrupt may have cut short (`transaction`)
         lock.watch(self)
 
-    # -- what it is ----------------------------------------------------------------------------------------------------
+    # -- properties ----------------------------------------------------------------------------------------------------
 
     @property
     def arms(self) -> list[Hashable]:
-        """All arms, in order, those removed among them."""
+        """All arms in order, including those removed."""
         return self.arm_set.arms
 
     @property
     def active_arms(self) -> list[Hashable]:
-        """The arms that are available by default: all but those removed."""
+        """The arms available by default: all except those removed."""
         return self.arm_set.active
 
     @property
     def loss_range(self) -> Bounds:
-        """The pair (least, most) that a loss may be: as declared; or, if that was "auto", as found so far, NaN before the first loss.
+        """The pair (lowest, highest) of losses: as declared; with "auto", as inferred so far, NaN before the first loss.
 
         >>> import hsb
         >>> policy = hsb.Exp3(arms=2, loss_range="auto", seed=0)
@@ -117,7 +117,7 @@ class Policy:
 
     @property
     def reward_range(self) -> Bounds:
-        """The pair (least, most) that a reward may be: that of losses; with "auto" the range of the negatives of the losses found so far.
+        """The pair (lowest, highest) of rewards: that of losses; with "auto", the range of the negated losses so far.
 
         >>> import hsb
         >>> hsb.Uniform(arms=2, reward_range=(0, 100)).reward_range
@@ -127,7 +127,7 @@ class Policy:
 
     @property
     def clipped_losses(self) -> int:
-        """How many of the losses and rewards learned lay outside their range and were clipped.
+        """The number of losses and rewards outside their range that were clipped.
 
         >>> import hsb
         >>> policy = hsb.Exp3(arms=2, reward_range=(0, 100), outside="clip", seed=0)
@@ -139,16 +139,16 @@ class Policy:
 
     @property
     def nbytes(self) -> int:
-        """Memory that the state takes, in bytes."""
+        """The size of the state in memory, in bytes."""
         with self.lock:
             settle(self)
             return self.learner.nbytes
 
     def regret_bound(self, horizon: float | None = None) -> float:
-        """A bound on the expected regret over `horizon` rounds; infinite if nothing is proved. None: the `horizon` it was made for.
+        """Return an upper bound on the expected regret over `horizon` rounds; infinite if nothing is proved.
 
-        In units of the width of `loss_range`. If that is "auto", each loss is measured by the range of its round (`docs/proofs.md`, 7). A
-        policy that has a bound but was made without a `horizon` needs one here: else `InputError`.
+        `horizon` defaults to the policy's own; `InputError` if it has a bound but no horizon. The unit is the width of `loss_range`. If that
+        is "auto", each loss is measured by the range of its round (`docs/proofs.md`, 7).
 
         >>> import hsb
         >>> hsb.Uniform(arms=3).regret_bound(1000)
@@ -157,26 +157,27 @@ class Policy:
         return math.inf
 
     def settings(self) -> dict[str, Any]:
-        """A dict of the constructor's arguments other than arms, loss_range, outside, floor and seed, as plain data: what a file needs."""
+        """Return the constructor's arguments, other than arms, loss_range, outside, floor and seed, as plain data for a file."""
         return self.learner.settings()
 
     def __repr__(self) -> str:
-        inside = [f"{name}={value!r}" for name, value in (self.learner.shown() | self.loss_scale.shown()).items()]
-        return f"{type(self).__name__}({', '.join([*inside, f'arms={shown(self.arms)}', f'rounds={self.rounds}'])})"
+        settings = self.learner.repr_settings() | self.loss_scale.repr_settings()
+        arguments = [f"{name}={value!r}" for name, value in settings.items()]
+        return f"{type(self).__name__}({', '.join([*arguments, f'arms={shown(self.arms)}', f'rounds={self.rounds}'])})"
 
     def _repr_html_(self) -> str:
         with self.lock:
             settle(self)
-            return described.html(self)
+            return notebook_table.html(self)
 
     # -- a round -------------------------------------------------------------------------------------------------------
 
     def decide(self, context: Any = None, *, available: Iterable[Hashable] | None = None, u: float | None = None) -> Decision:
-        """Choose an arm for a context. Returns the `Decision`, from which `learn` learns later. Nothing is learned yet.
+        """Choose an arm for a context and return the `Decision`. Nothing is learned until `learn` gets that decision and its outcome.
 
-        A policy that looks at no contexts, e.g. `hsb.Exp3`, needs none. `available` lists the arms to choose among; None stands for all
-        `active_arms`. `u`, a number in [0, 1), is the uniform sample that picks the arm; None draws it from the policy's random numbers.
-        The same state, context and `u` give the same decision. What cannot be used raises `InputError`.
+        `available` lists the arms to choose among; default: all `active_arms`. `u` is the uniform sample in [0, 1) that picks the arm; default:
+        drawn from the policy's random numbers. A policy that ignores contexts, e.g. `hsb.Exp3`, needs no `context`. The same state, context
+        and `u` give the same decision. Raises `InputError` for an argument that it cannot use.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
@@ -190,23 +191,23 @@ class Policy:
             mask = arm_set.default_mask if available is None else arm_set.mask(available)
             if u is not None:
                 check_u(u)
-            seen, clipped = learner.read(context)
+            view, clipped = learner.read(context)
             if clipped:
                 self.clipped += clipped
             u = self.rng.random() if u is None else float(u)
             if self.floor == 0.0 and learner.uniform_share == 0.0:
-                arm, probability, advice = learner.choose(seen, mask, u)
+                arm, probability, advice = learner.choose(view, mask, u)
             else:
-                arm, probability, advice = draw(self, seen, mask, u)
+                arm, probability, advice = draw(self, view, mask, u)
             if type(context) is not float and isinstance(context, MUTABLE):
-                context = context.copy()  # the caller may use it again
-            arms, cells = arm_set.arms, learner.cells(seen) if learner.keeps_cells else None
+                context = context.copy()  # the caller may change it later
+            arms, cells = arm_set.arms, learner.cells(view) if learner.keeps_cells else None
             memo = _tuple(Memo, (self.rounds, len(arms), advice, cells))
             self.ledger.feedback.decisions[arms[arm]] += 1
-            return Decision.made(self, context, arms[arm], probability, None if mask is None else arm_set.names(mask), memo)
+            return Decision.issue(self, context, arms[arm], probability, None if mask is None else arm_set.names(mask), memo)
 
     def choose(self, context: Any = None, *, u: float, available: Iterable[Hashable] | None = None) -> tuple[Hashable, float]:
-        """The pair (arm, propensity) that `decide` would give for this `u`, a number in [0, 1). Nothing is drawn, numbered or counted.
+        """Return the pair (arm, propensity) that `decide` would give for this `u`, a number in [0, 1). Changes nothing.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
@@ -221,9 +222,9 @@ class Policy:
             return self.arms[arm], probability
 
     def probabilities(self, context: Any = None, *, available: Iterable[Hashable] | None = None) -> Floats:
-        """The probability of each arm for a context: an array in the order of `arms`, 0 where one is not `available`. Changes nothing.
+        """Return the probability of each arm for a context, an array in the order of `arms`; 0 for an arm that is not `available`.
 
-        Of a table, a data frame, an array with rows or a list of dicts: an array with a row for each of its rows.
+        For a table (data frame, two-dimensional array, list of dicts) return an array with a row for each of its rows. Changes nothing.
 
         >>> import hsb
         >>> hsb.HSB(hsb.BinaryTree(depth=4), arms=4, learning_rate=0.1).probabilities(0.3, available=[0, 2])
@@ -241,8 +242,8 @@ class Policy:
     def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the loss (or the reward) of a decision: one that this policy made, now or long ago, or one from a log.
 
-        Give either `loss` or `reward`, a number in `loss_range`. `InputError` is raised, and nothing is learned, if the number lies outside
-        (unless the policy was made with `outside="clip"`), or if the decision was learned before.
+        Give either `loss` or `reward`, a number in `loss_range`. Raises `InputError`, and learns nothing, if the number lies outside
+        (unless the policy has `outside="clip"`), or if the decision was learned before.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1)
@@ -251,23 +252,27 @@ class Policy:
         with self.lock:
             if self.pending is not None:
                 settle(self)
-            value, rewarded = self.loss_scale.given(loss, reward)
+            value, is_reward = self.loss_scale.check_feedback(loss, reward)
             mask, arm, own = check_decision(self, decision)
-            self._learn(decision, mask, arm, own, value, rewarded)
-            self.ledger.feedback.learned(decision, mask, arm, own, self.arm_set.arms)
+            self._learn(decision, mask, arm, own, value, is_reward)
+            self.ledger.feedback.add(decision, mask, arm, own, self.arm_set.arms)
 
-    def _learn(self, decision: Decision, mask: Masks | None, arm: int, own: bool, value: float, rewarded: bool) -> None:
-        """Learn a decision that `check_decision` found fit, and its feedback."""
+    def _learn(self, decision: Decision, mask: Masks | None, arm: int, own: bool, value: float, is_reward: bool) -> None:
+        """Learn a checked decision and its checked feedback, wholly or not at all: after an interrupt `settle` finishes or undoes it.
+
+        `mask` has the arms that were available (None: all), `arm` is the index of the arm played. The decision's memo counts only if this
+        policy made it (`own`). `value` is the loss, or with `is_reward` the reward, before scaling to [0, 1].
+        """
         learner, memo, scale = self.learner, decision.memo if own else None, self.loss_scale
-        seen, clipped = learner.recall(decision.context, memo)
+        view, clipped = learner.recall(decision.context, memo)
         if clipped and not own:
             self.clipped += clipped
-        loss, after = (value, None) if scale.direct and not rewarded else scale.scaled(value, rewarded)
+        loss, new_scale = (value, None) if scale.direct and not is_reward else scale.scale(value, is_reward)
         try:
-            self.pending = pending = _tuple(Rounds, (self.rounds, seen, decision, own, after))
-            grown = learner.learn(seen, mask, arm, loss, float(decision.propensity), memo)
-            if grown is not None:
-                self.learner = grown
+            self.pending = pending = _tuple(Rounds, (self.rounds, view, decision, own, new_scale))
+            successor = learner.learn(view, mask, arm, loss, float(decision.propensity), memo)
+            if successor is not None:
+                self.learner = successor
             pending.finish(self, pending.begun + 1)
             self.pending = None
         except BaseException:
@@ -283,15 +288,15 @@ class Policy:
         available: ArrayLike | Iterable[Iterable[Hashable] | None] | None = None,
         u: ArrayLike | None = None,
     ) -> Decisions:
-        """Choose an arm for each context of a table, with what is known now: the `Decisions` that `decide` would make one after the other.
+        """Choose an arm for each row of a table of contexts, in the present state: the `Decisions` that `decide` would make row by row.
 
-        `available` has an entry for each row, the arms to choose among, or None for all; or it is a table of booleans, a column for each arm.
-        `u` has a number in [0, 1) for each row; None draws them. The whole table is checked before the first decision is made.
+        `available` has for each row the arms to choose among, None for all; or it is a table of booleans, a column for each arm. `u` has a
+        number in [0, 1) for each row. The whole table is checked before the first decision is made.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], seed=0)
-        >>> made = policy.decide_many([0.1, 0.5, 0.9], available=[["a", "b"], None, ["c"]])
-        >>> policy.learn_many(made, rewards=[1.0, None, 0.0], missing="skip"), policy.rounds
+        >>> decisions = policy.decide_many([0.1, 0.5, 0.9], available=[["a", "b"], None, ["c"]])
+        >>> policy.learn_many(decisions, rewards=[1.0, None, 0.0], missing="skip"), policy.rounds
         (2, 2)
         """
         with self.lock:
@@ -306,11 +311,10 @@ class Policy:
         rewards: ArrayLike | Iterable[Any] | None = None,
         missing: Literal["error", "skip"] = "error",
     ) -> int:
-        """Learn the losses (or the rewards) of several decisions in their order, as `learn` would one after the other.
+        """Learn the losses (or the rewards) of several decisions in order, as `learn` would one by one; return the number of rows learned.
 
-        Returns the number of rows learned. All or nothing: if a row cannot be learned, none is, and the `InputError` says which. A row
-        without feedback, None or NaN, is such a row; with `missing="skip"` it is left out, and its decision can be learned later. If it is
-        interrupted (Ctrl-C), it has learned the first rows, and `rounds` counts them.
+        If a row cannot be learned, no row is, and the `InputError` names the row. A row whose feedback is None or NaN cannot be learned;
+        `missing="skip"` leaves it out for later. After an interrupt (Ctrl-C) the first rows are learned, and `rounds` counts them.
 
         >>> import hsb
         >>> policy = hsb.Exp3(arms=2, learning_rate=0.1, seed=0)
@@ -322,10 +326,10 @@ class Policy:
             checked = tables.check_many(self, decisions, losses, rewards, missing)
             for decision, mask, arm, own, *feedback in checked:
                 self._learn(decision, mask, arm, own, *feedback)
-                self.ledger.feedback.learned(decision, mask, arm, own, self.arm_set.arms)
+                self.ledger.feedback.add(decision, mask, arm, own, self.arm_set.arms)
             return len(checked)
 
-    # -- for those who keep a journal of decisions themselves ----------------------------------------------------------
+    # -- for callers with a journal of decisions -----------------------------------------------------------------------
 
     def propose(
         self,
@@ -335,11 +339,11 @@ class Policy:
         available: Iterable[Hashable] | None = None,
         mixed: Callable[[Floats], Floats] | None = None,
     ) -> Decision:
-        """The decision that `decide` would make for this `u`, a number in [0, 1), but without an `id`; nothing is drawn, numbered or counted.
+        """Return the decision that `decide` would make for this `u`, but without an `id`. Changes nothing.
 
-        For those who keep a journal of decisions themselves. `mixed` takes the policy's distribution over `arms` and returns the one to draw
-        from, e.g. with a share for a baseline; None draws from the policy's own. `learn_proposed` learns the decision, here or in a policy in
-        the same state elsewhere, to which its attribute `memo` must be handed over too. `available` as in `decide`.
+        For callers that keep a journal of decisions themselves. `learn_proposed` learns the decision, here or in a policy in the same state
+        elsewhere; there the decision needs its attribute `memo` too. `mixed` is a function from the policy's distribution over `arms` to the
+        one to draw from, e.g. with a share for a baseline. `u` and `available` as in `decide`.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b"], learning_rate=0.1)
@@ -353,9 +357,9 @@ class Policy:
     def propose_many(
         self, contexts: Iterable[Any], *, u: ArrayLike, mixed: Callable[[Floats], Floats] | None = None
     ) -> list[Decision | None]:
-        """The decisions that `propose` would make for each of a list of contexts and its `u`, bit for bit; None if it would refuse one.
+        """Return what `propose` would, bit for bit, for each context and its `u`; None for a context for which it would raise `InputError`.
 
-        `mixed` as in `propose`; it may be given a table of distributions, a row for each context, and must treat each row alike.
+        `mixed` as in `propose`; it may get a table of distributions, a row for each context, and must treat all rows alike.
 
         >>> import hsb
         >>> policy = hsb.HSB(arms=["a", "b"])
@@ -369,7 +373,7 @@ class Policy:
     def learn_proposed(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
         """Learn the `loss` (or the `reward`) of a decision that `propose` made, as `learn` learns one that `decide` made.
 
-        Nothing here tells whether it was learned before: that is for the journal to know. A decision with an `id` raises `InputError`.
+        The policy does not check that it was not learned before: the caller's journal must. A decision with an `id` raises `InputError`.
 
         >>> import hsb
         >>> policy = hsb.HSB(arms=["a", "b"])
@@ -379,21 +383,21 @@ class Policy:
         """
         with self.lock:
             settle(self)
-            value, rewarded = self.loss_scale.given(loss, reward)
+            value, is_reward = self.loss_scale.check_feedback(loss, reward)
             mask, arm, _ = check_decision(self, decision)
             if decision.number is not None:
                 raise InputError(f"learn_proposed needs a decision without a number; given {quoted(decision)}. Use learn.")
-            self._learn(decision, mask, arm, True, value, rewarded)
+            self._learn(decision, mask, arm, True, value, is_reward)
 
     # -- arms ----------------------------------------------------------------------------------------------------------
 
     def add_arm(self, arm: Hashable, *, features: Any = None) -> None:
         """Add an arm while running, or bring a removed one back.
 
-        If a policy keeps weights over its M arms, the new arm gets the share 1/(M+1) and the others are scaled by M/(M+1). A rate that
-        came from `horizon` is set anew for M+1 arms, though never raised; one given as `learning_rate` stays.
+        If a policy keeps weights over its M arms, the new arm gets the share 1/(M+1) and the others are scaled by M/(M+1). A rate computed
+        from `horizon` is computed again for M+1 arms, but never rises; a `learning_rate` stays.
 
-        `features`, a dict, say what the arm is like: only an HSB without a structure, `hsb.HSB(arms=...)`, makes use of them.
+        `features`: a dict that describes the arm. Only an HSB without a structure, `hsb.HSB(arms=...)`, learns from it.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
@@ -403,20 +407,16 @@ class Policy:
         """
         with self.lock:
             settle(self)
-            if features is not None and not self.learner.takes_arm_features:
-                given = f"given {quoted(features)} for arm {quoted(arm)}"
-                advice = "Leave them out, or use hsb.HSB(arms=...) without a structure."
-                raise InputError(f"{type(self).__name__} makes no use of features of arms; {given}. {advice}")
+            check_arm_features(self, arm, features)
             if self.arm_set.check_new(arm):
                 replace(self, arm_set=self.arm_set.with_arm(arm), learner=self.learner.with_arm(arm, features))
-            elif features is None:
-                replace(self, arm_set=self.arm_set.restored(arm))
             else:
-                described = self.learner.describe_arm(self.arm_set.number(arm), arm, features)
-                replace(self, arm_set=self.arm_set.restored(arm), learner=described)
+                index, same = self.arm_set.number(arm), self.learner
+                learner = same if features is None else same.describe_arm(index, arm, features)
+                replace(self, arm_set=self.arm_set.restored(arm), learner=learner)
 
     def remove_arm(self, arm: Hashable) -> None:
-        """Make an arm unavailable until it is added back. What was learned of it is kept.
+        """Make an arm unavailable until `add_arm` brings it back. The policy keeps what it has learned about the arm.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
@@ -431,7 +431,7 @@ class Policy:
     # -- copies and files ----------------------------------------------------------------------------------------------
 
     def copy(self, *, seed: Seed = None) -> Self:
-        """An independent policy in the same state. `seed` gives it random numbers of its own; None copies these too.
+        """Return an independent policy in the same state. `seed` seeds its random numbers; by default they are copied too.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
@@ -443,9 +443,9 @@ class Policy:
             return copying.copy(self, seed)
 
     def save(self, path: str | Path) -> None:
-        """Write the policy to a file: versioned, no code inside, written whole or not at all. `hsb.load` reads it back.
+        """Write the policy to a file, wholly or not at all. The file is versioned and holds no code; `hsb.load` reads it.
 
-        Arms must be None, booleans, numbers, strings or tuples of these, else `InputError` is raised and nothing is written.
+        Arms must be None, booleans, numbers, strings or tuples of these; otherwise raises `InputError` and writes nothing.
 
         >>> import hsb, pathlib, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -458,10 +458,10 @@ class Policy:
         save(self, path)
 
     def digest(self) -> str:
-        """A fingerprint, 64 hexadecimal digits: equal if kind, settings, arms and all that was learned are equal, however that came about.
+        """Return a fingerprint of 64 hexadecimal digits: equal if class, settings, arms and learned state are equal.
 
-        Random numbers, the list of decisions made and learned, and counts of what was clipped are no part of it: two policies with the same
-        digest play the same for the same context and `u`. Arms and settings must be such that the policy could be saved.
+        Two policies with the same digest play the same arm for the same context and `u`. The digest leaves out random numbers, the ledger of
+        decisions and the counts of clipped values. It needs arms and settings that `save` could write.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
@@ -475,14 +475,14 @@ class Policy:
             return copying.digest(self)
 
     def to_arrays(self) -> Arrays:
-        """All that it learned, by name."""
+        """Return the learned state, arrays by name."""
         with self.lock:
             settle(self)
             return self.learner.to_arrays()
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
-        """A fresh policy from what `settings` returned; `common` holds arms, loss_range, floor and seed."""
+        """Make a fresh policy from the dict that `settings` returned; `common` holds arms, loss_range, floor and seed."""
         return cls(**settings, **common)
 
     def __copy__(self) -> Self:

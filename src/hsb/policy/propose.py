@@ -1,4 +1,4 @@
-"""Decisions without a trace, learned as the policy's own: for those who keep a journal and count each decision once themselves."""
+"""Decisions that leave no trace in the policy, for callers that keep a journal and count each decision once themselves."""
 
 from __future__ import annotations
 
@@ -10,114 +10,112 @@ from ..checks import check_u, function
 from ..errors import InputError, quoted
 from ..types import Floats
 from .decision import Decision
-from .floor import distribution, draw, mix, rest_of, share_of, shared
+from .floor import add_share, distribution, draw, mix, rest_of, uniform_share
 from .learner import Choice, Memo
 from .tables import each_row, each_u
 
 if TYPE_CHECKING:
     from .policy import Policy
 
-CLOSE = 1e-9  # by how much probabilities may miss a sum of 1
+CLOSE = 1e-9  # tolerance of a sum of probabilities
 
 
 def propose(policy: Policy, context: Any, u: Any, available: Any, mixed: Any) -> Decision:
-    """`Policy.propose`."""
+    """Make the decision of `Policy.propose`."""
     check_u(u)
     mixed = function("mixed", mixed)
     learner, arm_set = policy.learner, policy.arm_set
     mask = arm_set.mask(available)
-    seen = learner.read(context)[0]
+    view = learner.read(context)[0]
     if mixed is None:
-        arm, probability, advice = draw(policy, seen, mask, float(u))
+        arm, probability, advice = draw(policy, view, mask, float(u))
     else:
-        arm, probability = _drawn(mixed(distribution(policy, seen, mask)), float(u), len(arm_set))
+        arm, probability = _draw_from(mixed(distribution(policy, view, mask)), float(u), len(arm_set))
         advice = learner.advice(arm)
     names = None if available is None and not arm_set.removed else arm_set.names(mask) or tuple(arm_set.arms)
-    made = Decision(context=context, arm=arm_set.arms[arm], propensity=probability, available=names)
-    made.memo = Memo(policy.rounds, len(arm_set), advice, learner.cells(seen))
-    return made
+    decision = Decision(context=context, arm=arm_set.arms[arm], propensity=probability, available=names)
+    decision.memo = Memo(policy.rounds, len(arm_set), advice, learner.cells(view))
+    return decision
 
 
 def propose_many(policy: Policy, contexts: Any, u: Any, mixed: Any = None) -> list[Decision | None]:
-    """`Policy.propose_many`."""
+    """Make the decisions of `Policy.propose_many`."""
     rows = each_row("contexts", contexts)
     us = each_u(u, len(rows))
     mixed = function("mixed", mixed)
     arm_set = policy.arm_set
-    made: list[Decision | None] | None = None
+    decisions: list[Decision | None] | None = None
     if not arm_set.removed:
-        made = _rows(policy, rows, us.tolist()) if mixed is None else _mixed_rows(policy, rows, us, mixed)
-    if made is not None:
-        return made
-    return [_proposed(policy, context, each, mixed) for context, each in zip(rows, us.tolist(), strict=True)]
+        decisions = _propose_rows(policy, rows, us.tolist()) if mixed is None else _propose_mixed_rows(policy, rows, us, mixed)
+    if decisions is not None:
+        return decisions
+    return [_propose_or_none(policy, context, u, mixed) for context, u in zip(rows, us.tolist(), strict=True)]
 
 
-def _rows(policy: Policy, rows: list[Any], us: list[float]) -> list[Decision | None] | None:
-    """What `propose` draws for each of them, as `floor.draw` does; None where they must be asked one by one."""
-    share, arms = share_of(policy), len(policy.arm_set)
-    found = policy.learner.choose_contexts(rows, us if share == 0.0 else [rest_of(u, share) for u in us])
-    if found is None:
+def _propose_rows(policy: Policy, rows: list[Any], us: list[float]) -> list[Decision | None] | None:
+    """Propose for all rows together, as `floor.draw` does; None if the learner chooses one by one."""
+    share, arms = uniform_share(policy), len(policy.arm_set)
+    choices = policy.learner.choose_contexts(rows, us if share == 0.0 else [rest_of(u, share) for u in us])
+    if choices is None:
         return None
-    made: list[Decision | None] = []
-    for context, u, each in zip(rows, us, found, strict=True):
-        if each is None:
-            made.append(None)
+    decisions: list[Decision | None] = []
+    for context, u, choice in zip(rows, us, choices, strict=True):
+        if choice is None:
+            decisions.append(None)
         elif u < share:  # drawn uniformly
-            made.append(_proposed(policy, context, u, None))
+            decisions.append(_propose_or_none(policy, context, u, None))
         else:
-            (arm, probability, advice), cells = each
-            made.append(_made(policy, context, (arm, shared(probability, share, arms), advice), cells))
-    return made
+            (arm, probability, advice), cells = choice
+            decisions.append(_decision(policy, context, (arm, add_share(probability, share, arms), advice), cells))
+    return decisions
 
 
-def _mixed_rows(policy: Policy, rows: list[Any], us: Floats, mixed: Any) -> list[Decision | None] | None:
-    """What `propose` draws from `mixed`, for each of them; None where they must be asked one by one."""
-    found = policy.learner.fill_contexts(rows)
-    if found is None:
+def _propose_mixed_rows(policy: Policy, rows: list[Any], us: Floats, mixed: Any) -> list[Decision | None] | None:
+    """Propose for all rows together, drawing from `mixed`; None if the learner or `mixed` takes them one by one."""
+    several = policy.learner.fill_contexts(rows)
+    if several is None:
         return None
-    made: list[Decision | None] = [None] * len(rows)
-    if not found.fit:
-        return made
-    q = np.asarray(mixed(mix(found.p, None, share_of(policy))), dtype=np.float64)
-    if q.shape != found.p.shape or not (q >= 0.0).all():
+    decisions: list[Decision | None] = [None] * len(rows)
+    if not several.fit:
+        return decisions
+    q = np.asarray(mixed(mix(several.p, None, uniform_share(policy))), dtype=np.float64)
+    if q.shape != several.p.shape or not (q >= 0.0).all():
         return None
-    sums, each = np.cumsum(q, axis=1), np.arange(len(q))
-    arms = np.minimum(
-        (sums <= us[found.fit][:, None]).sum(axis=1), q.shape[1] - 1
-    )  # as searchsorted does, and sums go as for one
-    strange = (q[each, arms] <= 0.0) | (us[found.fit] >= sums[:, -1]) | ~(np.abs(sums[:, -1] - 1.0) <= CLOSE)
-    for row, index in enumerate(found.fit):
-        if strange[row]:  # at the very end of a sum, or no distribution
-            made[index] = _proposed(policy, rows[index], float(us[index]), mixed)
+    us_fit, sums, row_numbers = us[several.fit], np.cumsum(q, axis=1), np.arange(len(q))
+    arms = np.minimum((sums <= us_fit[:, None]).sum(axis=1), q.shape[1] - 1)  # as searchsorted does; sums as for one row
+    is_unusual = (q[row_numbers, arms] <= 0.0) | (us_fit >= sums[:, -1]) | ~(np.abs(sums[:, -1] - 1.0) <= CLOSE)
+    for row, index in enumerate(several.fit):
+        if is_unusual[row]:  # at the very end of a sum, or not a distribution
+            decisions[index] = _propose_or_none(policy, rows[index], float(us[index]), mixed)
             continue
         arm = int(arms[row])
-        choice = (arm, min(float(q[row, arm]), 1.0), float(found.advice[row, arm]))
-        made[index] = _made(policy, rows[index], choice, found.cells[row])
-    return made
+        choice = (arm, min(float(q[row, arm]), 1.0), float(several.advice[row, arm]))
+        decisions[index] = _decision(policy, rows[index], choice, several.cells[row])
+    return decisions
 
 
-def _made(policy: Policy, context: Any, choice: Choice, cells: Any) -> Decision:
+def _decision(policy: Policy, context: Any, choice: Choice, cells: Any) -> Decision:
     arm, probability, advice = choice
     decision = Decision(context=context, arm=policy.arm_set.arms[arm], propensity=probability)
     decision.memo = Memo(policy.rounds, len(policy.arm_set), advice, cells)
     return decision
 
 
-def _proposed(policy: Policy, context: Any, u: float, mixed: Any) -> Decision | None:
+def _propose_or_none(policy: Policy, context: Any, u: float, mixed: Any) -> Decision | None:
     try:
         return propose(policy, context, u, None, mixed)
     except InputError:
         return None
 
 
-def _drawn(q: Floats, u: float, arms: int) -> tuple[int, float]:
-    """The arm that u draws from a distribution, and its probability; sums go from the first arm on, on every machine."""
+def _draw_from(q: Floats, u: float, arms: int) -> tuple[int, float]:
+    """Return the arm that `u` draws from a distribution, and its probability. Sums begin at the first arm, on every machine."""
     q = np.asarray(q, dtype=np.float64)
     if q.shape != (arms,) or not (q >= 0.0).all():
-        raise InputError(f"mixed must give a probability for each of the {arms} arms; it gave {quoted(q)}.")
+        raise InputError(f"mixed must return a probability for each of the {arms} arms; it returned {quoted(q)}.")
     sums = np.cumsum(q)
     if not abs(sums[-1] - 1.0) <= CLOSE:
-        raise InputError(f"mixed must give probabilities that add to 1; they add to {float(sums[-1])!r}.")
+        raise InputError(f"mixed must return probabilities that add to 1; they add to {float(sums[-1])!r}.")
     index = int(np.searchsorted(sums, u, side="right"))
     if index >= arms or q[index] <= 0.0:
         index = int(np.flatnonzero(q)[-1])

@@ -1,4 +1,4 @@
-"""Names of categories and tags that a policy is to forget."""
+"""Replacing names of categories and tags that a policy must forget."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 
 def rename_texts(policy: Policy, rename: Callable[[str, int], str | None]) -> bool:
-    """Let a policy know some categories and tags by other names; was there any? What was learned of them stays, under that name.
+    """Replace names of categories and tags, and return whether any was replaced. The policy keeps what it has learned about them.
 
-    `rename` is given a name and how often it was asked before, and gives another one, or None to leave it.
+    `rename(text, tries)` returns the new name for a text, or None to keep it. `tries` counts earlier calls for the same text, in case the new
+    name is taken.
 
     >>> import hsb
     >>> policy = hsb.HSB(arms=["a", "b"], seed=0)
@@ -26,7 +27,7 @@ def rename_texts(policy: Policy, rename: Callable[[str, int], str | None]) -> bo
     """
     with policy.lock:
         settle(policy)
-        successor = policy.learner.renamed(rename)
+        successor = policy.learner.rename_texts(rename)
         if successor is not None:
             policy.learner = successor
         return successor is not None

@@ -1,15 +1,15 @@
-"""What an interrupt must not split: the one place that makes a round, or a change of several attributes, whole or undone.
+"""Transactions: after an interrupt, a round or a change of several attributes is complete or undone.
 
-A signal (Ctrl-C, a timeout) may raise between any two steps of the interpreter, but never inside a compiled call and never inside one
-assignment. So a change is written down first, in `policy.pending`, and then carried out:
+A signal (Ctrl-C, a timeout) may raise between any two steps of the interpreter, but never inside a compiled call or an assignment. So a
+change is first recorded in `policy.pending`, and then carried out:
 
-- `Rounds`: rounds are about to be learned. A learner learns them in one compiled call that counts them too (`learner.seen`), or returns a
-  successor that replaces it by one assignment. `finish` does what follows. After an interrupt, `seen` says whether rounds were learned; if
-  they were not, `Learner.undo` takes back what was made ready for them, e.g. a place for a new category.
+- `Rounds`: rounds are about to be learned. The learner learns them in one compiled call, which also counts them in `learner.rounds`; or it
+  returns a successor, which replaces it by one assignment. `finish` does what follows. After an interrupt, `learner.rounds` shows whether the
+  rounds were learned. If not, `Learner.undo` takes back what was prepared for them, e.g. a column for a new category.
 - `Replace`: attributes are about to be replaced, e.g. the arms and the learner together.
 
-`finish` and `redo` may be done again from their beginning: each step sets what it sets. Every public method of a policy first calls
-`settle`, which finishes what an interrupt cut short.
+`finish` and `redo` can run again from the start with the same result. Every public method of a policy first calls `settle`, which finishes
+what an interrupt cut short.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class Pending(Protocol):
-    """A change that was begun."""
+    """A change that has begun."""
 
     def redo(self, policy: Policy) -> None:
-        """Carry it out to the end, or find that it never began."""
+        """Complete the change, or undo it if it had no effect yet."""
 
 
 class Rounds(NamedTuple):
@@ -36,18 +36,18 @@ class Rounds(NamedTuple):
 
     begun: int
     """Rounds learned before."""
-    seen: Any
-    """What the learner saw of the contexts; `Learner.settle` takes it."""
+    view: Any
+    """The learner's view of the contexts, for `Learner.settle`."""
     decision: Decision | None = None
     own: bool = False
-    """Did the policy make the decision itself?"""
+    """Whether the policy made the decision itself."""
     scale: LossScale | None = None
     """The range of losses after the round, if it changes."""
 
     def finish(self, policy: Policy, rounds: int) -> None:
-        """Do what follows from having learned: `rounds` were learned in all."""
-        _, seen, decision, own, scale = self
-        successor = policy.learner.settle(seen, rounds)
+        """Do what follows once the learner has learned the rounds: `rounds` is the new total."""
+        _, view, decision, own, scale = self
+        successor = policy.learner.settle(view, rounds)
         if successor is not None:
             policy.learner = successor
         if scale is not None:
@@ -57,13 +57,13 @@ class Rounds(NamedTuple):
         policy.rounds = rounds
 
     def redo(self, policy: Policy) -> None:
-        """After an interrupt: finish if the rounds were learned, else undo what was begun."""
-        rounds = policy.learner.seen
+        """Finish if the rounds were learned, else undo what was prepared."""
+        rounds = policy.learner.rounds
         if rounds == self.begun:
-            policy.learner.undo(self.seen)
+            policy.learner.undo(self.view)
         else:
             decision = self.decision
-            if decision is not None and policy.ledger.closed(decision, rounds):
+            if decision is not None and policy.ledger.has_closed(decision, rounds):
                 decision = None
             self._replace(decision=decision).finish(policy, rounds)
 
@@ -74,19 +74,19 @@ class Replace(NamedTuple):
     values: Mapping[str, Any]
 
     def redo(self, policy: Policy) -> None:
-        """Set them."""
+        """Set all attributes."""
         for name, value in self.values.items():
             setattr(policy, name, value)
 
 
 def settle(policy: Policy) -> None:
-    """Finish what an interrupt cut short."""
+    """Finish or undo a change that an interrupt cut short."""
     if policy.pending is not None:
         policy.pending.redo(policy)
         policy.pending = None
 
 
 def replace(policy: Policy, **values: Any) -> None:
-    """Replace attributes of a policy, all of them or none."""
+    """Replace attributes of a policy, all or none, even if interrupted."""
     policy.pending = Replace(values)
     settle(policy)

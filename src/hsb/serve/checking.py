@@ -15,7 +15,7 @@ from .store import JournalReader
 
 SHOWN = 20  # problems that are printed in full
 PART = 1000  # rows at once
-RECOMPUTED = ("learner", "arm", "propensity", "u", "available", "ramp", "baseline", "rounds", "advised", "seen")
+RECOMPUTED = ("learner", "arm", "propensity", "u", "available", "ramp", "baseline", "rounds", "advice_share", "seen")
 
 
 @dataclass

@@ -1,11 +1,11 @@
-"""How fast a mixture learns, when: a value that is asked once a phase of rounds, and that owns its bound and its certificate.
+"""`Schedule`: the learning rate of a mixture, phase by phase, and the regret bound that follows from it.
 
-Rates never rise. Where one falls by the factor r, every mapping's weight P becomes prior^(1-r) P^r, renormalised (`State.flatten`), so that
-what was learned counts at the new rate. Then, in every run and for every mapping g of prior weight beta (`docs/proofs.md`),
+Rates never rise. If a rate falls by the factor r, every mapping's weight P becomes prior^(1-r) P^r, renormalised (`State.flatten`), so that
+what has been learned counts at the new rate. Then, in every run and for every mapping g of prior weight beta (`docs/proofs.md`),
 
     sum of (loss - estimate of g)  <=  ln(1/beta) / last rate + sum of (loss + ln(Z)/rate) + sum of sharing/rate,
 
-Z being what a round leaves of the mixture's weight. In expectation the middle sum is at most M rate/2 a round.
+where Z is the share of the mixture's weight that a round leaves. In expectation the middle sum is at most M rate/2 a round.
 """
 
 import math
@@ -16,11 +16,11 @@ from typing import NamedTuple
 from .. import reproducible_math
 
 FOREVER = 1 << 62
-LEANT = math.e - 2.0  # e^-x <= 1 - x + (e - 2) x^2 for x >= -1
+SECOND_ORDER = math.e - 2.0  # e^-x <= 1 - x + (e - 2) x^2 for x >= -1
 
 
 class Phase(NamedTuple):
-    """Rounds in which nothing changes: the rate, up to which round, and the shares of weight given away in each, by nodes and by the head."""
+    """A run of rounds with one rate: the rate, its last round, and the shares of weight that nodes and the head give away per round."""
 
     rate: float
     until: int
@@ -28,7 +28,7 @@ class Phase(NamedTuple):
     head_drift: float = 0.0
 
     def sharing(self, arms: int) -> float:
-        """What sharing adds to ln(1/beta) in a round with a loss: in the nodes, and between the mixture and its advisors."""
+        """Return what sharing adds to ln(1/beta) in a round with a loss: in the nodes, and between the mixture and its advisors."""
         return _sharing(self.drift, self.head_drift, arms)
 
 
@@ -37,41 +37,41 @@ def _sharing(drift: float, head_drift: float, arms: int) -> float:
     return -reproducible_math.log1p(-drift * (1.0 - 1.0 / arms)) - reproducible_math.log1p(-head_drift)
 
 
-class Leaning(NamedTuple):
-    """How far losses near 1 are learned as what they are more or less than a shift b (`docs/proofs.md`, 8).
+class BaselineShift(NamedTuple):
+    """The limits of the baseline shift b, a control variate that is subtracted from losses near 1 (`docs/proofs.md`, 8).
 
-    For a shift b the share M rate b of the rounds is played uniformly, M being how many arms there are.
+    A shift b needs the share M rate b of the rounds to be uniform; M is the number of arms.
     """
 
-    shift: float
-    """The largest b, 1/2 at most."""
+    largest: float
+    """The largest b, at most 1/2."""
     share: float
-    """The largest share of rounds that is uniform for it: b is no larger than that allows."""
+    """The largest share of rounds that is uniform for the shift; it limits b."""
     first: int
-    """Learned rounds after which b is set first, and again whenever they have doubled."""
+    """The number of rounds learned after which b is first set; it is set again whenever they double."""
 
     def round_cost(self, step: float, floor: float) -> float:
-        """The most that a round costs beyond the floor, `step` being M times the rate.
+        """Return the maximum cost of a round beyond the floor; `step` is M times the rate.
 
-        With the share u = max(floor, step b) uniform that is max((1 - b)^2 / 2, (e - 2) b^2) step / (1 - u) + u - floor; the second term is for
-        arms that lose less than b. It is convex in b, so largest at one of the ends of the range of b. A decision of before b was set is
-        learned without a shift: step / (2 (1 - u)).
+        With the uniform share u = max(floor, step b) the cost is max((1 - b)^2 / 2, (e - 2) b^2) step / (1 - u) + u - floor; the second term is
+        for arms that lose less than b. It is convex in b, so largest at one end of the range of b. A decision from before b was set is learned
+        without a shift: step / (2 (1 - u)).
 
-        >>> leaning = Leaning(shift=0.5, share=0.05, first=256)
-        >>> [round(leaning.round_cost(step, 0.0) / step, 3) for step in (0.01, 0.1, 1.0)]
+        >>> shift = BaselineShift(largest=0.5, share=0.05, first=256)
+        >>> [round(shift.round_cost(step, 0.0) / step, 3) for step in (0.01, 0.1, 1.0)]
         [0.68, 0.689, 0.526]
         """
-        b = min(self.shift, self.share / step)
+        b = min(self.largest, self.share / step)
         uniform = max(floor, step * b)
-        second = max((1.0 - b) ** 2 / 2.0, LEANT * b**2)
+        second = max((1.0 - b) ** 2 / 2.0, SECOND_ORDER * b**2)
         return max(step / 2.0 / (1.0 - uniform), second * step / (1.0 - uniform) + uniform - floor)
 
     def late(self) -> float:
-        """How many times as much a change of the weights between deciding and learning costs: 1 + (e - 2) b."""
-        return 1.0 + LEANT * self.shift
+        """Return the factor by which the shift raises the cost of a change of weights between deciding and learning: 1 + (e - 2) b."""
+        return 1.0 + SECOND_ORDER * self.largest
 
     def settings(self, rounds: float) -> int:
-        """How often b is set anew within these rounds."""
+        """Return the number of times that b is set within `rounds` rounds."""
         return max(0, math.floor(math.log2(rounds / self.first))) if rounds >= self.first else 0
 
 
@@ -79,17 +79,17 @@ class Schedule(ABC):
     """A rate for every round; it never rises."""
 
     head: tuple[float, ...] = ()
-    """Prior weights of the mixture and of the advisors beside it; none where it stands alone."""
+    """Prior weights of the mixture and of its advisors; empty without advisors."""
     patience: float | None = None
-    """If the rate follows what was seen: it falls when the excess exceeds this over the rate (`confident.py`)."""
+    """If the rate depends on the losses: it falls when the excess exceeds `patience` over the rate (`confident.py`)."""
 
     @abstractmethod
     def phase(self, rounds: int) -> Phase:
-        """The phase in which a policy is that has learned `rounds` rounds."""
+        """Return the phase in effect after `rounds` updates."""
 
     @property
     def head_cost(self) -> float:
-        """What the advisors beside the mixture add to ln(1/beta), once."""
+        """The amount that the advisors add to ln(1/beta), once."""
         return -reproducible_math.ln(self.head[0]) if self.head else 0.0
 
     def bound(
@@ -101,29 +101,28 @@ class Schedule(ABC):
         implicit: bool = False,
         floor: float = 0.0,
         delay: float = 0.0,
-        lean: Leaning | None = None,
+        shift: BaselineShift | None = None,
     ) -> float:
-        """The expected regret over `horizon` rounds against a mapping with ln(1/beta) = cost: at most `horizon`, as losses are in [0, 1].
+        """Return a bound on the expected regret over `horizon` rounds against a mapping with ln(1/beta) = cost; at most `horizon`.
 
-        The sum over phases of M n rate/2 (twice that with implicit exploration) and of n sharing/rate, and (cost + head)/rate with the
-        last rate. A `floor` e divides the first by 1 - e and adds e a round. Where every round is learned `delay` rounds late, a round costs
-        `delay` * (rate + shares) more, and a fall of the rate `delay` at most; rounds then count 1 + 2 delay/M in the schedule. That is for
-        losses set beforehand. Where losses may be learned less a shift, `lean` has how far. `Leaning.round_cost` then takes the place of
-        M rate/2, what a delay costs is `Leaning.late` times as much, and `delay` rounds at each fall of the rate and at each setting of the
-        shift cost its share more.
+        It is the sum over phases of M n rate/2 (twice that with implicit exploration) and of n sharing/rate, plus (cost + head)/rate with the
+        last rate. A `floor` e divides the first by 1 - e and adds e a round. If every round is learned `delay` rounds late, a round costs
+        `delay` * (rate + shares) more, and a fall of the rate at most `delay`; rounds then count 1 + 2 delay/M in the schedule. That is for
+        losses set beforehand. With a baseline `shift`, `BaselineShift.round_cost` replaces M rate/2, and a delay costs `BaselineShift.late`
+        times as much. Then `delay` rounds at each fall of the rate, and at each setting of the shift, cost its share more.
         """
         if floor == 1.0:
             return float(horizon)
         second = arms / ((1.0 if implicit else 2.0) * (1.0 - floor))
-        late, share = (lean.late(), lean.share) if lean else (1.0, 0.0)
+        late, share = (shift.late(), shift.share) if shift else (1.0, 0.0)
         total, done, rate, scale = floor * horizon, 0.0, math.inf, 1.0 + 2.0 * delay / arms
-        if lean:
-            total += min(delay * lean.settings(horizon), horizon) * share
+        if shift:
+            total += min(delay * shift.settings(horizon), horizon) * share
         while done < horizon * scale:
             phase = self.phase(int(done))
             end = horizon * scale if phase.until >= FOREVER else min(float(phase.until), horizon * scale)
             n, rate = (end - done) / scale, phase.rate
-            total += n * (lean.round_cost(arms * rate, floor) if lean else second * rate)
+            total += n * (shift.round_cost(arms * rate, floor) if shift else second * rate)
             total += n * phase.sharing(arms) / rate
             total += late * delay * n * (rate + phase.drift + phase.head_drift) + (late + share) * min(delay, done / scale)
             if phase.until >= FOREVER or total >= horizon:
@@ -133,7 +132,7 @@ class Schedule(ABC):
 
 
 class Constant(Schedule):
-    """One rate for ever. With `drift` every node learned from gives that share of its arms' weight to all (fixed share).
+    """A constant rate. With `drift` every node learned from gives that share of its arms' weight to all (fixed share).
 
     >>> Constant(0.1).phase(10).rate, round(Constant(0.1).bound(3.0, arms=2, horizon=100))
     (0.1, 40)
@@ -143,7 +142,7 @@ class Constant(Schedule):
         self.rate, self.drift = rate, drift
 
     def phase(self, rounds: int) -> Phase:
-        """It never ends."""
+        """Return the only phase, which never ends."""
         return Phase(self.rate, FOREVER, self.drift)
 
 
@@ -151,7 +150,7 @@ class Falling(Schedule):
     """About sqrt(cost / (M t)) in round t: constant over phases, each as long as all before it, at the rate of its geometric middle.
 
     The first phase has `first` rounds. In each round with a loss a node shares `drift` of its weights, and in a phase of n rounds
-    `shared` / n more; the head shares `head_shared` / n. With a `rate` of its own the rate stays, and phases say only how much is shared.
+    `shared` / n more; the head shares `head_shared` / n. With `rate` the rate is constant, and phases only set how much is shared.
 
     >>> falling = Falling(2.0, arms=2)
     >>> [(falling.phase(rounds).until, round(falling.phase(rounds).rate, 3)) for rounds in (0, 1, 2, 100)]
@@ -170,7 +169,7 @@ class Falling(Schedule):
         head: tuple[float, ...] = (),
         rate: float | None = None,
     ) -> None:
-        self.cost, self.arms, self.first = max(cost, reproducible_math.ln(2.0)), arms, first  # one arm has nothing to learn
+        self.cost, self.arms, self.first = max(cost, reproducible_math.ln(2.0)), arms, first  # a single arm has cost 0
         self.drift, self.shared, self.head_shared, self.head, self.rate = drift, shared, head_shared, head, rate
 
     def phase(self, rounds: int) -> Phase:

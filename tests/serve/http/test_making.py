@@ -79,5 +79,5 @@ def test_a_file_may_take_so_much(monkeypatch, limit):
     data = pack(hsb.HSB(arms=2, seed=0))
     assert policy_state.read_file(data).arms == [0, 1]
     monkeypatch.setattr(policy_state, "MOST_READ", limit)
-    with pytest.raises(hsb.FileError, match="too small to hold"):
+    with pytest.raises(hsb.FileError, match="out of proportion to the size"):
         policy_state.read_file(data)

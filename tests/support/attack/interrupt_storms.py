@@ -89,7 +89,7 @@ def _learn(
             found.learned += found.policy.rounds - before
             if found.policy.rounds == before:
                 assert found.policy.digest() == found.twin.digest(), "a round that was not learned left something"
-    with pytest.raises(hsb.InputError, match="learned from already"):
+    with pytest.raises(hsb.InputError, match="learned already"):
         found.policy.learn(decision, loss=loss)
     found.twin.learn(same, loss=loss)
     assert found.policy.rounds == found.twin.rounds

@@ -140,7 +140,7 @@ def learning(make: Callable[[], hsb.Policy], seconds: float) -> dict[str, Any]:
 
     raised = together([*(lambda number=number: work(number) for number in range(THREADS)), keep])
     every = sorted((pair for some in made for pair in some), key=lambda pair: pair[0].memo.rounds)
-    learned = sorted((pair[0] for pair in every if pair[0]._taught), key=lambda decision: decision._taught[0][1])
+    learned = sorted((pair[0] for pair in every if pair[0]._learned_by), key=lambda decision: decision._learned_by[0][1])
     kept = sorted(files, key=lambda pair: pair[0].rounds)
     bad, unlike, at, next_file = 0, 0, 0, 0
     fresh.ledger.bits = bytearray(len(policy.ledger.bits))  # so that decisions may count as its own

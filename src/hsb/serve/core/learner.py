@@ -121,7 +121,7 @@ class PolicyReplica:
         try:
             if row.learner == self.id and row.rounds >= 0:
                 cells = None if row.seen is None else np.frombuffer(row.seen, dtype="<i8").astype(np.int64)
-                update.memo = Memo(row.rounds, advice=row.advised, cells=cells)
+                update.memo = Memo(row.rounds, advice=row.advice_share, cells=cells)
                 self.policy.learn_proposed(update, reward=reward)
             else:
                 self.policy.learn(update, reward=reward)

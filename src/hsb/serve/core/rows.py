@@ -48,7 +48,7 @@ class DecisionRow(NamedTuple):
     """As JSON, names in the order in which they were given; empty where it was forgotten."""
     rounds: int
     """Rounds that the learner had learned; -1 where it is not to be learned as its own."""
-    advised: float
+    advice_share: float
     seen: bytes | None
     """How the context was encoded then, eight bytes a cell."""
     body: bytes

@@ -159,7 +159,7 @@ def _flag(before: PolicySettings | None, given: Any, arms: list[str]) -> FlagSet
 def check_default(settings: PolicySettings, scale: LossScale) -> None:
     """Refuse a default reward that the policy could not learn."""
     if settings.default_reward is not None:
-        scale.given(None, settings.default_reward)
+        scale.check_feedback(None, settings.default_reward)
 
 
 def seconds(given: Any, name: str = "feedback.wait") -> float:

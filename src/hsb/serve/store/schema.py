@@ -21,7 +21,8 @@ CREATE TABLE decision (
   id TEXT NOT NULL PRIMARY KEY, policy INTEGER NOT NULL REFERENCES policy, version INTEGER NOT NULL, learner INTEGER NOT NULL,
   arm INTEGER NOT NULL CHECK (arm >= 0), propensity REAL NOT NULL CHECK (propensity > 0 AND propensity <= 1),
   u REAL NOT NULL CHECK (u >= 0 AND u < 1), available BLOB NOT NULL, ramp REAL NOT NULL, baseline INTEGER, context TEXT NOT NULL,
-  rounds INTEGER NOT NULL, advised REAL NOT NULL, seen BLOB, body BLOB NOT NULL, deadline INTEGER NOT NULL, at INTEGER NOT NULL, key INTEGER
+  rounds INTEGER NOT NULL, advice_share REAL NOT NULL, seen BLOB, body BLOB NOT NULL, deadline INTEGER NOT NULL,
+  at INTEGER NOT NULL, key INTEGER
 ) STRICT;
 CREATE TABLE reward (
   decision TEXT NOT NULL, id TEXT NOT NULL, value REAL NOT NULL, late INTEGER NOT NULL, at INTEGER NOT NULL, key INTEGER,

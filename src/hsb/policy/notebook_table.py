@@ -1,4 +1,4 @@
-"""A policy as a small table for notebooks: what it is, not what it plays. Quick, and without contexts."""
+"""The HTML table that shows a policy in a notebook: class, arms, settings. Quick, as it needs no contexts."""
 
 from __future__ import annotations
 
@@ -12,35 +12,33 @@ from ..plotting.html_table import html_table
 if TYPE_CHECKING:
     from .policy import Policy
 
-MOST = 20  # features that are named
+MOST = 20  # features named
 MORE = {
-    "explain": "explain() says what it plays, as rules, a data frame or a picture",
-    "certificate": "certificate() what its rounds prove",
-    "regret_bound": "regret_bound(T) what is promised for T rounds",
+    "explain": "explain() shows what it plays, as rules, a data frame or a picture",
+    "certificate": "certificate() shows what its rounds prove",
+    "regret_bound": "regret_bound(T) bounds the regret over T rounds",
 }
 
 
 def html(policy: Policy) -> str:
-    """Kind, arms, rounds, features, settings; what is proved of it, folded; how to ask more."""
+    """Return the table: class, arms, rounds, features, settings; the guarantee, folded; further methods."""
     active = policy.active_arms
     known = set(active)
     removed = [arm for arm in policy.arms if arm not in known]
-    settings = policy.learner.shown() | policy.loss_scale.shown()
+    settings = policy.learner.repr_settings() | policy.loss_scale.repr_settings()
     low, high = policy.reward_range
     rows = [
         ("policy", type(policy).__name__),
         ("arms", f"{len(active)}: {shown(active)}"),
         *[("arms removed", shown(removed))] * bool(removed),
-        ("rounds learned from", f"{policy.rounds:,}"),
+        ("rounds learned", f"{policy.rounds:,}"),
         *[("features", _features(policy.learner.named_columns))] * bool(policy.learner.named_columns),
-        ("rewards", "no range known yet" if math.isnan(low) else f"{low:g} to {high:g}"),
+        ("rewards", "range not known yet" if math.isnan(low) else f"{low:g} to {high:g}"),
         *((name, quoted(value)) for name, value in settings.items()),
         *[("floor", f"{policy.floor:g}")] * (policy.floor > 0.0),
     ]
-    more = [said for name, said in MORE.items() if hasattr(policy, name)]
-    return html_table(
-        (), rows, notes=[f"To ask more: {'; '.join(more)}."], folded=("What is proved of it", str(policy.guarantee))
-    )
+    more = [description for name, description in MORE.items() if hasattr(policy, name)]
+    return html_table((), rows, notes=[f"See also: {'; '.join(more)}."], folded=("Guarantee", str(policy.guarantee)))
 
 
 def _features(columns: dict[str, str | None] | None) -> str:

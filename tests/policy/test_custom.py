@@ -87,16 +87,16 @@ def test_what_is_missing_or_wrong_is_said():
     class Nothing(hsb.Policy, listed=False):
         pass
 
-    with pytest.raises(hsb.InputError, match=r"define distribution\(self, context\)"):
+    with pytest.raises(hsb.InputError, match=r"Define distribution\(self, context\)"):
         Nothing(arms=2).decide(0.5)
-    with pytest.raises(hsb.InputError, match=r"define update\("):
+    with pytest.raises(hsb.InputError, match=r"Define update\("):
         Mute([1, 1, 1]).learn(hsb.Decision(context=0, arm=0, propensity=0.5), loss=1.0)
-    with pytest.raises(hsb.InputError, match="does not say its settings"):
+    with pytest.raises(hsb.InputError, match="has no settings"):
         Mute([1, 1, 1]).save("nowhere.hsb")
-    with pytest.raises(hsb.InputError, match="cannot take another arm"):
+    with pytest.raises(hsb.InputError, match="cannot add an arm after construction"):
         Mute([1, 1, 1]).add_arm("new")
     for wrong in ([0.5, 0.5], [-1, 1, 1], [0, 0, 0], "abc", None, [np.nan, 1, 1], [np.inf, 1, 1]):
-        with pytest.raises(hsb.InputError, match=r"Mute.distribution must give 3 numbers"):
+        with pytest.raises(hsb.InputError, match=r"Mute.distribution must return 3 numbers"):
             Mute(wrong).probabilities(0.5)
 
 
