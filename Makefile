@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup engine demo test test-attack test-engines test-serve test-peers lint bench tuning coverage peers bakeoff docs dist clean
+.PHONY: help setup engine demo test test-unit test-long test-attack test-engines test-serve test-peers lint bench tuning coverage peers bakeoff docs dist clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -17,14 +17,22 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $(READY)
 
-engine: $(READY)  ## the kernels as one library, unless there is one of these sources; without a C compiler Numba compiles them when first used
+engine: $(READY)  ## the kernels as one library, unless there is one of these sources; if no C compiler can be had, Numba compiles them when first used
+	@command -v cc >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null || $(BIN)/python -c "import ziglang" 2>/dev/null \
+	|| $(BIN)/python -m pip install --quiet ziglang || true
 	@$(BIN)/python -m hsb.engine.native.build --if-stale
 
 demo: engine  ## the paper's Section VI again, at full size: figures, claims, a report in out/reproduce
 	$(BIN)/hsb reproduce all --out out/reproduce
 
-test: engine lint  ## the whole suite, then a selection without compiled code
-	$(BIN)/python -m pytest -n 2
+test: engine lint  ## style, types, and the tests of every module, promise and theorem: what to run before a commit (CONTRIBUTING.md has the tiers)
+	$(BIN)/python -m pytest -n 2 -m 'not long'
+
+test-unit: engine  ## of these, the tests that start no process and no server
+	$(BIN)/python -m pytest -n 2 -m 'not long and not system'
+
+test-long: engine  ## what make test leaves out: full products, interrupts everywhere, pages, notebooks, pictures, comparisons, faults, no compiled code
+	$(BIN)/python -m pytest -n 2 -m long
 	HSB_ENGINE=python $(BIN)/python -m pytest -n 2 -m nojit
 
 COUNT ?= 2000
@@ -32,7 +40,7 @@ SECONDS ?= 5
 CHECKED := HSB_ENGINE=numba NUMBA_CACHE_DIR=out/checked NUMBA_BOUNDSCHECK=1
 
 test-attack: engine  ## forged files, storms, threads, interrupts, wrong calls, bombs, for long (docs/reliability.md); COUNT=, SECONDS=
-	HSB_ATTACK=$(COUNT) HSB_SECONDS=$(SECONDS) $(BIN)/python -m pytest -s tests/attack tests/policy/test_transaction.py
+	HSB_ATTACK=$(COUNT) HSB_SECONDS=$(SECONDS) $(BIN)/python -m pytest -s tests/attack tests/policy/test_transaction.py tests/policy/test_interrupt_storms.py
 	$(CHECKED) HSB_ATTACK=$(COUNT) HSB_ATTACK_SEED=1 $(BIN)/python -m pytest -s tests/attack/test_attack_files.py
 
 test-engines: engine  ## parts on Dask and Ray, each a cluster of two workers on this machine
@@ -55,14 +63,15 @@ test-serve: engine  ## the service: simulated worlds, power cuts, real processes
 	HSB_SERVE=$(if $(FULL),full,quick) HSB_FIGURES=$(FIGURES) $(BIN)/python -m pytest -n 2 -rs $(PICK) tests/serve
 	@cat $(FIGURES)
 
-lint: $(READY)  ## style, types, which module may import which, and the shape of the package against its limits
+lint: $(READY)  ## style, types, which module may import which, the shape of the package and of its tests against their limits
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python .ci/private_reaches.py 50
 	$(BIN)/python .ci/private_reaches.py 5 --kernels
-	HSB_QUIET=1 $(BIN)/python .ci/shape.py
+	$(BIN)/python .ci/shape.py
+	$(BIN)/python .ci/test_layout.py 61
 
 bench: engine  ## speed and memory, each against a reference in the same run
 	$(BIN)/python benchmarks/bench.py
@@ -92,13 +101,13 @@ test-peers: engine  ## the adapters and the quick comparison with every library 
 	@touch .venv/.docs
 
 docs: .venv/.docs  ## the documentation, in out/docs/index.html; fails on a broken link, a page or a public name that is missing, a snippet that does not run
-	HSB_QUIET=1 $(BIN)/python -m pytest tests/docs/test_docs.py
+	$(BIN)/python -m pytest tests/docs/test_docs.py
 	rm -rf out/docs
-	HSB_QUIET=1 $(BIN)/python -m sphinx -b html -W --keep-going -d out/docs-cache docs out/docs
+	$(BIN)/python -m sphinx -b html -W --keep-going -d out/docs-cache docs out/docs
 	$(BIN)/python docs/_tools/site.py out/docs
 
-dist: $(READY)  ## sdist and wheel, each checked, installed into an empty environment and tried there
-	@$(BIN)/python -c "import build, twine" 2>/dev/null || $(BIN)/python -m pip install --quiet build twine
+dist: $(READY)  ## sdist and wheel, each checked, installed into an empty environment and tried there; wheels for other systems, not tried
+	@$(BIN)/python -c "import build, twine, abi3audit, ziglang" 2>/dev/null || $(BIN)/python -m pip install --quiet build twine abi3audit ziglang
 	$(BIN)/python .ci/dist.py
 
 clean:  ## remove everything that was made

@@ -1,5 +1,7 @@
-"""Build sdist and wheel, check their metadata, and try each in an empty environment: make dist."""
+"""Build sdist and wheel, check their metadata, and try each in an empty environment; link wheels for other systems: make dist."""
 
+import base64
+import hashlib
 import re
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import venv
 import zipfile
 from email.parser import Parser
 from pathlib import Path
+from platform import machine
 
 ROOT = Path(__file__).resolve().parent.parent
 LARGEST = 2_000_000  # bytes of a wheel
@@ -100,6 +103,38 @@ def try_out(file: Path, extra: str, programs: tuple[str, ...]) -> None:
     print(f"{file.name}{extra}: installed, tried")
 
 
+def others(wheel: Path) -> list[Path]:
+    """The wheel for each system that is linked for from any other: the same files, but for the library. On Linux one is the one to publish."""
+    from hsb.engine.native import NOTE, library_name
+    from hsb.engine.native.platforms import OTHERS
+
+    here, place, made = wheel.stem.rsplit("-", 1)[-1], "hsb/engine/native/", []
+    with tempfile.TemporaryDirectory() as folder:
+        options = [option for name in OTHERS for option in ("--platform", name)]
+        run(sys.executable, "-m", "hsb.engine.native.build", "--out", folder, *options)
+        for name, platform in OTHERS.items():
+            built = Path(folder, name)
+            with zipfile.ZipFile(wheel) as archive:
+                files = {each: archive.read(each) for each in archive.namelist() if each != place + library_name()}
+            (about,) = [each for each in files if each.endswith(".dist-info/WHEEL")]
+            (record,) = [each for each in files if each.endswith(".dist-info/RECORD")]
+            files[about] = files[about].replace(here.encode(), platform.wheel.encode())
+            files |= {place + file: (built / file).read_bytes() for file in (platform.library, NOTE)}
+            del files[record]
+            rows = [f"{path},sha256={encoded(body)},{len(body)}" for path, body in files.items()]
+            files[record] = "\n".join([*rows, f"{record},,", ""]).encode()
+            made.append(wheel.with_name(wheel.name.replace(here, platform.wheel)))
+            with zipfile.ZipFile(made[-1], "w", zipfile.ZIP_DEFLATED) as archive:
+                for path, body in files.items():
+                    archive.writestr(zipfile.ZipInfo(path, (2020, 2, 2, 0, 0, 0)), body, zipfile.ZIP_DEFLATED)
+    return made
+
+
+def encoded(body: bytes) -> str:
+    """A digest as a wheel's record has it."""
+    return base64.urlsafe_b64encode(hashlib.sha256(body).digest()).rstrip(b"=").decode()
+
+
 def main() -> None:
     """All of it."""
     target = ROOT / "dist"
@@ -110,9 +145,16 @@ def main() -> None:
     (wheel,), (sdist,) = target.glob("*.whl"), target.glob("*.tar.gz")
     run(sys.executable, "-m", "twine", "check", "--strict", wheel, sdist)
     version = check(wheel, sdist)
+    run(sys.executable, "-m", "abi3audit", "--strict", wheel)
     try_out(wheel, "", (TRY,))
     try_out(sdist, "", (TRY,))
     try_out(wheel, "[serve]", (TRY, SERVE))
+    for other in others(wheel):
+        run(sys.executable, "-m", "twine", "check", "--strict", other)
+        if re.search(f"{sys.platform}.*{machine()}.whl$", other.name):
+            try_out(other, "", (TRY,))
+        else:
+            print(f"{other.name} ({other.stat().st_size:,} bytes): linked, not tried here")
     print(f"hsb {version}: {wheel.name} ({wheel.stat().st_size:,} bytes), {sdist.name} ({sdist.stat().st_size:,} bytes)")
 
 

@@ -65,7 +65,7 @@ class Side:
         self.process = subprocess.Popen(
             [sys.executable, "-c", CHILD, effort],
             cwd=folder / "benchmarks",
-            env={**os.environ, "PYTHONPATH": path, "HSB_QUIET": "1"},
+            env={**os.environ, "PYTHONPATH": path},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -39,7 +39,7 @@ def first_use(depth: int) -> dict[str, float]:
     """Seconds from starting the process until the default has learned a round, and more until it has simulated, nothing being compiled."""
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as cache:
-        child = _child("use", str(depth), NUMBA_CACHE_DIR=cache, HSB_QUIET="1")
+        child = _child("use", str(depth), NUMBA_CACHE_DIR=cache)
     return {"learned": child["learned"] - start, "simulate": child["simulated"] - child["learned"]}
 
 

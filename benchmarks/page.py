@@ -167,7 +167,7 @@ def main():
         if not db.exists():
             fill(db, given.decisions, given.kind)
         said, port = {"filled_seconds": time.perf_counter() - began}, free_port()
-        env = os.environ | {"HSB_ADMIN_KEY": KEY, "HSB_QUIET": "1"}
+        env = os.environ | {"HSB_ADMIN_KEY": KEY}
         command = [sys.executable, "-m", "hsb", "serve", "--db", str(db), "--port", str(port)]
         service = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:

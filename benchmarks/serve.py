@@ -270,7 +270,7 @@ def main():
     with tempfile.TemporaryDirectory(dir=".") as folder:
         ports, fsync = (free_port(), free_port()), fsync_seconds(folder)
         db = str(Path(folder) / "bench.db")
-        env = os.environ | {"HSB_ADMIN_KEY": KEY, "HSB_QUIET": "1"}
+        env = os.environ | {"HSB_ADMIN_KEY": KEY}
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         echo = subprocess.Popen([sys.executable, "-c", ECHO, str(ports[0])], **quiet)
         command = ["-c", SLOWER, str(given.slower / 1e3)] if given.slower else ["-m", "hsb"]

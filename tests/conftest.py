@@ -1,6 +1,31 @@
-"""Generated examples are the same every time."""
+"""Generated examples are the same every time, and each test has a tier: see `support/tiers.py`."""
 
+import pytest
 from hypothesis import settings
+from support import tiers
 
 settings.register_profile("same every time", derandomize=True, deadline=None)
 settings.load_profile("same every time")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest deselects by markers
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    tiers.mark(items)
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory):
+    """A service for the tests of one file. Where uvicorn is missing, what asks for it is skipped."""
+    pytest.importorskip("uvicorn")
+    from support.serve.http_cases import running
+
+    with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
+        yield found
+
+
+@pytest.fixture
+def name(one, request):
+    """A policy of that service for one test, called like it."""
+    found = "".join(c if c.isalnum() else "-" for c in request.node.name)[:50]
+    one.make(found)
+    return found

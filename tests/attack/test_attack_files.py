@@ -1,7 +1,9 @@
-"""The long form of `tests/files/test_forged.py`: HSB_ATTACK says how many files are forged; a hundredth as many storms."""
+"""The long form of `tests/files/test_forged.py`: HSB_ATTACK says how many files are forged; a hundredth as many storms, a
+fiftieth as many bombs."""
 
 import os
 
+from support.attack.bombs import bombs
 from support.attack.forged import attack
 from support.attack.storms import storms
 
@@ -18,3 +20,9 @@ def test_forged_files():
 
 def test_storms():
     assert storms(max(10, COUNT // 100), SEED) == []
+
+
+def test_bombs():
+    found = bombs(max(10, COUNT // 50), SEED)
+    print(found)
+    assert set(found) <= {"refused", "read"}

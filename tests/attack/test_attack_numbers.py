@@ -40,4 +40,4 @@ def test_the_same_bits_compiled_for_other_processors(machine, tmp_path):
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    assert ran(**machine, NUMBA_CACHE_DIR=str(tmp_path)) == ran()
+    assert ran(HSB_ENGINE="numba", **machine, NUMBA_CACHE_DIR=str(tmp_path)) == ran()

@@ -5,8 +5,8 @@ import math
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +18,8 @@ from bakeoff.summary import Difference, Score, difference, summarise, tally
 from bakeoff.tables import Table, halves, order
 from peers.base import Algorithm, BatchPlayer, BulkPlayer, Play, Player
 from peers.environments import Environment
+
+pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parents[2]
 DAT = "1, red ,2.5,yes\n?,blue,2.5,no\n3,<null>,2.5,yes\n5,red,2.5,maybe \n"
@@ -140,9 +142,12 @@ def test_whole_tables_of_mixed_rows(tmp_path):
 
 @pytest.mark.parametrize("batch", [1, 50])
 def test_a_pass_that_takes_too_long_is_ended(tmp_path, batch, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(game, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+
     class Slow(BatchPlayer):
         def decide_many(self, X):
-            time.sleep(0.002)
+            now[0] += 0.002
             return [Play(0)] * len(X)
 
         def learn_many(self, X, plays, losses):
@@ -158,9 +163,12 @@ def test_a_pass_that_takes_too_long_is_ended(tmp_path, batch, monkeypatch):
 def test_a_whole_table_that_takes_longer_than_a_while_is_not_predicted_to_be_slow(tmp_path, monkeypatch):
     """Its losses come after all of its time has passed: the first of them says nothing of the others."""
 
+    now = [0.0]
+    monkeypatch.setattr(game, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+
     class Slow(Bulk):
         def run(self, X, losses):
-            time.sleep(0.05)
+            now[0] += 0.05
             return super().run(X, losses)
 
     monkeypatch.setattr(game, "PATIENCE", 0.02)

@@ -10,6 +10,8 @@ import timing
 
 import hsb
 
+pytestmark = pytest.mark.long
+
 LOSSES = {  # average over arms and 1000 rounds of the first seed, by name of the case
     "VI-A, depth 10": 0.536333333,
     "VI-A, depth 20": 0.536333333,

@@ -1,8 +1,8 @@
 """The comparison with other libraries: its parts here, and its quick run with whatever libraries are installed."""
 
 import json
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -114,10 +114,13 @@ def test_a_player_without_batches_plays_one_at_a_time():
     assert all(clock == keep for keep, clock, _ in player.told)
 
 
-def test_time_stops_a_game():
+def test_time_stops_a_game(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("peers.play.time", SimpleNamespace(perf_counter=lambda: now[0]))
+
     class Slow(Fixed):
         def decide(self, x):
-            time.sleep(0.002)
+            now[0] += 0.002
             return super().decide(x)
 
     w = world(rounds=5000)

@@ -19,6 +19,8 @@ from peers.features import ENCODINGS, encode
 from peers.libraries import library, names
 from peers.play import Tabled, play
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 
 

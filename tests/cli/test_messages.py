@@ -74,6 +74,10 @@ def test_train_evaluate_replay_explain(logs, tmp_path, capsys):
     out, _ = run(capsys, "explain", file, "--png", tmp_path / "policy.png")
     assert "matters most: " in out and any(f"{name} " in out for name in CONTEXT) and "x0" not in out
     assert (tmp_path / "policy.png").read_bytes().startswith(b"\x89PNG")
+    earned = run_json(capsys, "explain", file, logs["csv"], *OPTIONS, "--skip", "2000")["regions"]
+    explained = right.explain(log=opened(logs["csv"], 2000)).to_dict()["regions"]
+    assert earned == json.loads(json.dumps(explained)) and any("earned" in region for region in earned)
+    assert "), earns 0." in run(capsys, "explain", file, logs["turned"], *OPTIONS, "--skip", "2000")[0]
     out, _ = run(capsys, "train", logs["csv"], *OPTIONS, "--out", file)
     for words in (
         "3,000 decisions learned",

@@ -13,6 +13,8 @@ import hsb.evaluate
 import hsb.logs
 from hsb import cli
 
+pytestmark = pytest.mark.long
+
 PAGE = (pages.DOCS / "deploying.md").read_text()
 OBD = Path(os.environ.get("HSB_OBD", Path(__file__).parents[3] / "shared" / "data" / "obd"))
 SHOP, BANDIT = PAGE.split("## On the Open Bandit files")

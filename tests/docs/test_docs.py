@@ -20,6 +20,7 @@ APART = {  # run by tests that also look at what comes of it
     DOCS / "logs.md": "below",
     DOCS / "off_policy.md": "tests/evaluate/off_policy/test_compare.py",
 }
+FIRST = {ROOT / "README.md", DOCS / "quickstart.md"}
 WITH_SNIPPETS = [path for path in pages.pages() if path not in APART and [*pages.blocks(path.read_text(), "python")]]
 
 
@@ -32,7 +33,11 @@ def a_folder_of_its_own(tmp_path, monkeypatch):
 # -- snippets ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", WITH_SNIPPETS, ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "path",
+    [path if path in FIRST else pytest.param(path, marks=pytest.mark.long) for path in WITH_SNIPPETS],
+    ids=lambda path: path.relative_to(ROOT).as_posix(),
+)
 def test_the_snippets_of_a_page_run(path, capsys):
     pages.run(path.read_text(), str(path))
 

@@ -58,6 +58,7 @@ def test_a_script_has_the_form_that_sphinx_gallery_reads(script):
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+@pytest.mark.long
 def test_a_script_draws_and_says_what_is_synthetic(script):
     before = random.getstate(), np.random.get_state()[1].tolist()
     runpy.run_path(str(script))
@@ -76,6 +77,7 @@ def test_a_script_draws_and_says_what_is_synthetic(script):
     ) == before  # generators of its own, so it is the same each time
 
 
+@pytest.mark.long
 def test_a_script_gives_the_same_picture_twice():
     pictures = []
     for _ in range(2):
@@ -100,6 +102,7 @@ def pictures() -> types.ModuleType:
     return module
 
 
+@pytest.mark.long
 def test_the_picture_of_readme_is_drawn():
     figure = pictures().draw(rounds=300, runs=1)
     said = words(figure)

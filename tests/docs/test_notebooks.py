@@ -11,7 +11,10 @@ pytest.importorskip("ipykernel")
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-pytestmark = pytest.mark.filterwarnings("ignore")  # of the kernel's own libraries; the kernel's process has its own
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore"),
+]  # of the kernel's own libraries; the kernel's process has its own
 
 
 def run(notebook, folder):
@@ -28,7 +31,6 @@ def test_there_are_three():
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
-    monkeypatch.setenv("HSB_QUIET", "1")
     done = run(nbformat.read(path, as_version=4), tmp_path)
     outputs = [output for cell in done.cells if cell.cell_type == "code" for output in cell.outputs]
     assert not [output.text for output in outputs if output.output_type == "stream" and output.name == "stderr"]

@@ -29,7 +29,7 @@ print(hashlib.sha256(np.array([math.exp(v) for v in x]).tobytes() + np.exp(x).to
 
 
 def ran(*arguments: str, **environment: str) -> str:
-    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")} | {"HSB_QUIET": "1"}
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     done = subprocess.run([sys.executable, *arguments], env=env | environment, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     return done.stdout

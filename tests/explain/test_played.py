@@ -71,6 +71,7 @@ def test_six_features(rounds: int) -> None:
 
 
 @pytest.mark.parametrize("rounds", [5_000, 20_000])
+@pytest.mark.long
 def test_visitors_of_a_shop(rounds: int) -> None:
     """Five banners, six columns, ages and spends missing: an ensemble decides, which has no cells. Standard error 0.003."""
     fresh, _, _ = hsb.problems.Banners().sample(2000, seed=9)
@@ -84,6 +85,7 @@ def test_visitors_of_a_shop(rounds: int) -> None:
     assert agreement(found, hsb.HSB(arms=BANNERS, seed=0), people) < 0.6  # negative control: one that knows nothing
 
 
+@pytest.mark.long
 def test_a_ensemble_over_a_box_is_told_where_contexts_come() -> None:
     """The shop's visitors as numbers, under a structure: right with `contexts`. Six smooth features all over a box it says less well."""
 

@@ -171,9 +171,9 @@ def test_depth_52(stop: float | None) -> None:
     arms = rng.integers(ARMS, size=3000)
     xs = np.where(arms == np.minimum((contexts * 3).astype(int), 2), 0.01, 1.0)
     members = learn(tree, tree.members(ARMS, stop), contexts, arms, xs)
-    start = time.perf_counter()
+    start = time.process_time()
     found = explain(tree, members, LABELS, stop)
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 2.0
     assert -math.inf < found.log_probability < 0
     sides = [region.bounds[0] for region in found]
     assert (sides[0][0], sides[-1][1]) == (0.0, 1.0)
@@ -213,9 +213,9 @@ def test_two_contexts_a_bit_apart() -> None:
 def test_large_structures_are_quick(structure: hsb.Structure, rounds: int, seconds: float) -> None:
     contexts = np.random.default_rng(0).random((rounds, structure.space.features))
     members = learn(structure, structure.members(2, None), contexts, contexts[:, 0] > 0.5, np.full(rounds, 9.0))
-    start = time.perf_counter()
+    start = time.process_time()
     found = explain(structure, members, ["a", "b"], None)
-    assert time.perf_counter() - start < seconds
+    assert time.process_time() - start < seconds
     assert [found.arm_at(np.full(structure.space.features, x)) for x in (0.01, 0.99)] == ["b", "a"]
     area = sum(math.prod(high - low for low, high in box) for region in found for box in region.boxes)
     assert area == pytest.approx(1.0)

@@ -6,25 +6,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from support.children import forks, in_child
+from support.waiting import LIMIT, wait_until
 
 import hsb
-
-LIMIT = 120.0  # seconds, for machines that are busy
-
-
-def until(true: Callable[[], Any]) -> None:
-    """Wait for something that happens in another thread or process."""
-    end = time.monotonic() + LIMIT
-    while not true():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.002)
 
 
 def saved(path: Path, rounds: int = 0) -> hsb.Policy:
@@ -160,7 +151,7 @@ def test_decisions_never_wait_for_a_load(tmp_path: Path) -> None:
         work.join(LIMIT)
         assert len(made) == 100 and following.rounds == 0 and following.loads == 1
         Slow.go.set()
-        until(lambda: following.loads == 2)
+        wait_until(lambda: following.loads == 2)
         assert following.rounds == 1 and following.decide().number == 100
 
 
@@ -178,7 +169,7 @@ def test_threads_decide_while_the_file_changes(path: Path, following: hsb.Follow
     for rounds in range(60):
         saved(path, rounds)
         assert following.refresh()
-    until(lambda: all(made))
+    wait_until(lambda: all(made))
     over.set()
     for thread in threads:
         thread.join()
@@ -192,7 +183,7 @@ def test_a_thread_looks_and_ends_with_what_it_looks_for(path: Path) -> None:
     thread = following._thread
     assert thread is not None and thread.daemon
     saved(path, rounds=7)
-    until(lambda: following.rounds == 7)
+    wait_until(lambda: following.rounds == 7)
     following.close()
     saved(path, rounds=8)
     assert not thread.is_alive() and following.decide().memo.rounds == 7
@@ -213,12 +204,12 @@ def test_a_forked_child_follows_too_in_a_stream_of_its_own(path: Path) -> None:
         def work() -> list[Any]:
             made = [following.decide().to_dict()["id"] for _ in range(20)]
             saved(path, rounds=4)
-            until(lambda: following.rounds == 4)
+            wait_until(lambda: following.rounds == 4)
             return [*made, *(following.decide().to_dict()["id"] for _ in range(20))]
 
         ids = [first.id, *in_child(work), *in_child(work), *(following.decide().id for _ in range(20))]
         assert len(set(ids)) == 101 and len({name.rsplit("-", 1)[0] for name in ids}) == 3
-        until(lambda: following.rounds == 4)  # the parent's thread goes on looking
+        wait_until(lambda: following.rounds == 4)  # the parent's thread goes on looking
 
 
 WORKER = """

@@ -11,7 +11,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from support.attack.forged import MAKERS, Original, attack, facts, play
+from support.attack.forged import MAKERS, Original, attack, context_of, facts, play
 from support.attack.storms import storms
 from support.forged_cases import changed
 
@@ -88,6 +88,26 @@ def test_weights_that_no_rounds_lead_to(name, value):
         entries[f"{last}.floats"][member.kind.blocks(member)[:, None] + arms] = value
 
     assert refused(changed(policy, change)) or value == 0.0  # all at their logarithms, which say 1, is a legal way to write it
+
+
+@pytest.mark.parametrize("name", ["tree", "compressed", "lexicographic", "position", "arbitrary", "one of", "SExp3", "default"])
+def test_probabilities_add_to_one(name):
+    """Weights a little off, as no kernel leaves them: refused, or probabilities add to 1 all the same. The service refuses others."""
+    policy = MAKERS[name]()
+    play(policy, 30, seed=1)
+    for number in range(len(policy.learner.mixture.state.members)):
+        for seed in range(3):
+
+            def change(header, entries, number=number, seed=seed):
+                F, rng = entries[f"{number}.floats"], np.random.default_rng(seed)
+                F *= np.where(rng.random(len(F)) < (1.0, 0.5, 5 / len(F))[seed], 1.0 + 4e-7, 1.0)
+
+            data = changed(policy, change)
+            if refused(data):
+                continue
+            found, rng = policy_file.unpack(data, {}), np.random.default_rng(0)
+            for _ in range(10):
+                assert abs(found.probabilities(context_of(found, rng)).sum() - 1.0) < 1e-9
 
 
 @pytest.mark.parametrize("name", ["deep", "TreeThompson"])

@@ -1,9 +1,9 @@
 """Files that ask for far more than they hold, of policies that find out features, are refused before it is taken; honest ones are read."""
 
 import gc
-import io
+import sys
 import tracemalloc
-import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,51 +11,16 @@ import pytest
 from support.attack.forged import MAKERS, facts, play
 from support.forged_cases import changed
 
+sys.path.append(str(Path(__file__).parent / "attack"))
+from bombs import bomb, category, drawn, tried
+
 import hsb
-from hsb.engine.kernels import inputs as at
 from hsb.engine.kernels.words import ensemble as words
 from hsb.engine.state.ensemble import MOST_SPREAD, forest_nodes, linear_models, piece
 from hsb.engine.state.member import Member
-from hsb.features.stored import COUNTS, MOMENTS, RANGES
 from hsb.files import policy_file
 from hsb.files.memory_limit import afford, limited
 from hsb.files.zip_reader import RATIO, SMALL
-
-SHAPES = {"moments": len(MOMENTS), "ranges": len(RANGES), "edges": at.CELLS - 1, "recent": at.RECENT, "cuts": 0, "coarse": 0}
-
-
-def bomb(kinds: list[Any], journal: list[Any], *, width: int = 2048, arms: int = 2, **limits: int) -> bytes:
-    """A file of a policy that has learned nothing, but says that it knows these features and words, and sees so many columns."""
-    inputs = len(kinds) or 1
-
-    def change(header: dict[str, Any], entries: dict[str, Any]) -> None:
-        for features in (header["settings"]["features"], header["settings"]["encoder"]["features"]):
-            features["kinds"] = kinds
-            features["limits"] |= {"width": 65536, **limits}
-        header["settings"]["encoder"] |= {"width": width, "journal": journal}
-        for name, length in SHAPES.items():
-            array = np.zeros((inputs, length) if length else inputs, dtype=np.float64 if length else np.int64)
-            entries[f"encoder.{name}"] = array
-            header["arrays"][f"encoder.{name}"] = [array.dtype.kind, *array.shape]
-        entries["encoder.sample"] = np.zeros((0, inputs))
-        entries["encoder.counts"] = np.zeros(len(COUNTS), dtype=np.int64)
-        header["arrays"] |= {"encoder.sample": ["f", 0, inputs], "encoder.counts": ["i", len(COUNTS)]}
-
-    return deflated(changed(hsb.HSB(arms=arms, seed=0), change))
-
-
-def deflated(data: bytes) -> bytes:
-    """The same file, as small as it can be."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as after:
-        for name in before.namelist():
-            after.writestr(name, before.read(name))
-    return buffer.getvalue()
-
-
-def category(limit: int) -> dict[str, Any]:
-    return {"kind": "Category", "limit": limit}
-
 
 WORDS = [["value", 0, f"{i:x}"] for i in range(16000)]
 BOMBS = {
@@ -88,6 +53,12 @@ def test_memory_and_time_in_proportion_to_the_file(name, tmp_path):
         assert tracemalloc.get_traced_memory()[1] < 4 * policy_file.MADE * (SMALL + RATIO * len(data))
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_bombs_of_any_size(seed):
+    """`make test-attack` tries more of them."""
+    assert tried(drawn(np.random.default_rng([3, seed]))) in ("refused", "read")
 
 
 HONEST = {

@@ -89,6 +89,28 @@ def test_a_structure_has_it_too_and_a_policy_without_models_says_that_it_has_non
         hsb.HSB(tree, arms=3).regret_bound(advice=True)
 
 
+@pytest.mark.parametrize("depth", [1, 4])
+def test_a_certificate_of_a_structure_says_it_of_its_advisor(depth):
+    """In every run by estimates, and not without what learning costs (the negative control)."""
+    above = []
+    for seed in range(3):
+        rng, policy = np.random.default_rng(seed), hsb.HSB(hsb.BinaryTree(depth=depth), arms=3, seed=seed)
+        lost = estimated = 0.0
+        for t in range(ROUNDS):
+            decision = policy.decide(float(rng.random()))
+            (advised,) = policy.learner.mixture.state.advice
+            loss = float(turns(t, int(advised), rng)[decision.arm])
+            lost, estimated = lost + loss, estimated + loss / decision.propensity * decision.memo.advice
+            policy.learn(decision, loss=loss)
+        found = policy.certificate()
+        assert lost - estimated <= found.excess + found.advice_cost / found.rate + 1e-6
+        assert found.advice_cost <= -np.log(0.99) + 1e-9 and found.advice_total < found.total
+        assert "Against the advice of its own models it is" in str(found)
+        above.append(lost - estimated - found.advice_cost / found.rate)
+    assert max(above) > 0.0
+    assert hsb.HSB(hsb.BinaryTree(depth=depth), arms=3, horizon=1000).certificate().advice_total is None
+
+
 def test_a_structure_is_never_much_worse_than_its_advisor():
     """Losses against the advisor, by pairs: the expected excess of the default over what its advice lost, below the bound."""
     rng, policy, lost, of_advice = np.random.default_rng(0), hsb.HSB(hsb.BinaryTree(depth=4), arms=3, seed=0), 0.0, 0.0

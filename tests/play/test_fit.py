@@ -12,7 +12,7 @@ from support import interrupting
 import hsb
 import hsb.logs
 from hsb.engine.kernels.words import ensemble as p
-from hsb.engine.state.ensemble import piece
+from hsb.engine.state.ensemble import linear_models, piece
 from hsb.learners.feature_state import MIXTURE
 from hsb.play import fit as fits
 
@@ -61,6 +61,14 @@ def test_it_earns_more_from_a_skewed_log_than_one_pass_does():
     assert training.ours(train, test, SENSIBLE, fit=True) > single + 0.03
 
 
+def test_a_log_of_many_rows_is_fitted():
+    """One pass of twenty columns and 80,000 rows earns .0986 in a world where a fit earns .1142 (`docs/logs.md`). Here, it is fitted at all."""
+    columns = table(70_000)
+    fitted, once = learned(columns), learned(columns, fit=False)
+    models = [linear_models(each.learner.mixture.state.members[1])[0] for each in (fitted, once)]
+    assert not np.array_equal(*models)
+
+
 def test_the_guarantee_goes_on_as_it_was():
     """All members but the ensemble, all sums, rates and counts are those of one pass. Single arms obey the inequality, also later on."""
     columns = table(800)
@@ -103,11 +111,13 @@ def test_it_does_not_matter_how_the_log_comes(tmp_path):
     assert learned(columns).digest() != right.digest()
 
 
-@pytest.mark.parametrize(("limit", "most"), [("MOST_ROWS", 999), ("MOST_WORDS", 2999)])
-def test_a_log_that_is_too_long_is_learned_row_by_row(monkeypatch, limit, most):
+@pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_WORDS"])
+def test_a_log_that_is_too_long_is_learned_row_by_row(monkeypatch, limit):
     """However it comes; all that is said is that no round was the policy's own. One row less, and it is fitted."""
     columns = table(1000)
     whole, once = learned(columns), learned(columns, fit=False)
+    assert whole.learner.numbers_to_fit > 3
+    most = 1000 * (1 if limit == "MOST_ROWS" else whole.learner.numbers_to_fit) - 1
     monkeypatch.setattr(fits, limit, most)
     long = learned(columns)
     stack = piece(long.learner.mixture.state.members[1], p.STACK, p.MEMORIES)

@@ -8,6 +8,7 @@ from support.structure_cases import EXAMPLES, Case, each_example, with_tree
 
 import hsb
 from hsb import theory
+from hsb.engine.kernels import header as h
 from hsb.engine.state import depth_for
 
 
@@ -47,6 +48,36 @@ def test_equals_its_slow_twin(case: Case) -> None:
 
 def test_equals_its_slow_twin_through_changes_and_falls() -> None:
     assert told_alike(EXAMPLES["binary"], 2600, sharp=True) < 1e-9
+
+
+@pytest.mark.parametrize("arms", [17, 60])
+def test_what_an_advisor_remembers_of_many_arms_is_what_it_would_compute(arms, tmp_path) -> None:
+    """A policy from a file remembers nothing. Masks, late updates, an arm that comes, a change of the world and a copy in between."""
+    policy, rng, late = hsb.HSB(hsb.BinaryTree(depth=3), arms=arms, seed=0), np.random.default_rng(arms), []
+    for t in range(900):
+        context, good = float(rng.random()), (3 if t < 450 else 5)
+        some = sorted({good, *rng.integers(0, arms, 5).tolist()}) if t % 7 == 3 else None
+        decision = policy.decide(context, available=some)
+        late.append((decision, 0.05 if decision.arm == good else 0.95))
+        if t % 50 < 40:
+            policy.learn(late[-1][0], loss=late.pop()[1])
+        if t % 50 == 49:
+            while late:
+                policy.learn(late[-1][0], loss=late.pop()[1])
+            policy.save(tmp_path / "policy.hsb")
+            fresh = hsb.load(tmp_path / "policy.hsb")
+            for x in np.linspace(0.05, 0.95, 8).tolist():
+                assert policy.probabilities(x).tolist() == fresh.probabilities(x).tolist()
+        if t == 300:
+            policy.add_arm("new")
+        if t == 600:
+            policy = policy.copy()
+    F, I = policy.learner.mixture.state.members[1]
+    before, size = policy.probabilities(0.3).tolist(), 1 + 3 * I[h.ARMS]
+    tail = F[I[I[h.BASES]] + I[h.WIDTH] + I[h.ARMS] :]
+    remembered = tail[: len(tail) // size * size].reshape(-1, size)
+    remembered[:, 1:] = remembered[:, :0:-1]
+    assert policy.probabilities(0.3).tolist() != before  # the control: what is remembered is used
 
 
 def test_a_lie_is_noticed() -> None:

@@ -70,6 +70,25 @@ def test_in_tables_too_and_copies_and_pickles_go_on():
     assert policy.ledger.feedback.decisions.total() == 2000
 
 
+class Connection:
+    """An arm that is itself and nothing else."""
+
+    def __deepcopy__(self, memo):
+        raise TypeError("cannot be copied")
+
+
+def test_a_copy_counts_the_very_same_arms():
+    arms = [Connection(), Connection()]
+    policy = hsb.Exp3(arms=arms, seed=0)
+    for _ in range(300):
+        policy.learn(policy.decide(None), loss=0.0)
+    twin = policy.copy()
+    assert twin.arms == arms and twin.ledger.feedback.updates == policy.ledger.feedback.updates
+    twin.learn(twin.decide(None), loss=0.0)
+    assert twin.ledger.feedback.decisions.total() == 301 > policy.ledger.feedback.decisions.total()
+    assert set(twin.ledger.feedback.decisions) == set(arms)
+
+
 def test_arms_come_and_are_not_always_available():
     policy, rng = hsb.HSB(arms=["A", "B"], seed=0), np.random.default_rng(0)
     for t in range(1500):

@@ -26,7 +26,7 @@ def test_interrupts_of_the_policy_itself(name: str) -> None:
     [
         {"city": "new", "age": None},
         {"city": "c1", "age": 20.0, "height": 1.7},
-        {"city": "new", "age": 20.0, "shop": "a", "day": date(2026, 11, 19)},
+        pytest.param({"city": "new", "age": 20.0, "shop": "a", "day": date(2026, 11, 19)}, marks=pytest.mark.long),
     ],
     ids=["category", "feature", "both"],
 )

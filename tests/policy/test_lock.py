@@ -21,6 +21,12 @@ def test_a_storm_without_the_lock_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
     """The negative control: the same checks, a policy whose lock holds nobody back."""
 
     class Open:
+        def acquire(self, timeout: float = -1) -> bool:  # of a fork while the policy is still there
+            return True
+
+        def release(self) -> None:
+            pass
+
         def __enter__(self) -> None:
             pass
 
@@ -37,10 +43,10 @@ def test_a_storm_without_the_lock_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        found = [threads.frozen(unlocked, 0.3) for _ in range(5)]
+        found = (threads.frozen(unlocked, 0.3) for _ in range(100))  # the first is enough, unless the machine is busy
+        assert any(each["wrong"] > 0 or each["raised"] for each in found)
     finally:
         sys.setswitchinterval(before)
-    assert any(each["wrong"] > 0 or each["raised"] for each in found)
 
 
 def test_one_decision_counts_once() -> None:

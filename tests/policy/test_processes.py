@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support.children import forks, in_child
 from support.policies import POLICIES, each_policy, play
+from support.waiting import LIMIT
 
 import hsb
 
@@ -42,11 +43,11 @@ def test_a_policy_that_another_thread_is_changing_is_refused_in_the_child() -> N
     def hold() -> None:
         with policy.lock:
             held.set()
-            over.wait(20)
+            over.wait(LIMIT)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    held.wait(20)
+    held.wait(LIMIT)
 
     def work() -> str:
         try:

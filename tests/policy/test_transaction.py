@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 from support import interrupting
-from support.policies import CANNOT_WIDEN, CONTEXTS, LOSSES, POLICIES, each_policy, play
+from support.policies import CANNOT_WIDEN, CONTEXTS, LOSSES, POLICIES, play
 
 import hsb
 import hsb.logs
 
 THOROUGH = int(os.environ.get("HSB_ATTACK", "0"))
 STRIDE = 1 if THOROUGH else 41  # steps of the interpreter
+FEW = ("HSB", "HSB, features", "Exp4", "CsbFtpl", "LinUCB", "TreeThompson")  # one policy of each learner that learns
+each_policy = pytest.mark.parametrize(
+    "name", [name if name in FEW else pytest.param(name, marks=pytest.mark.long) for name in POLICIES]
+)
 
 
 def seasoned(name: str) -> hsb.Policy:

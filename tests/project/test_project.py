@@ -54,7 +54,7 @@ def test_readme_is_short():
 
 def test_the_workflow_runs_what_everyone_runs():
     text = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
-    assert "run: .ci/run" in text
+    assert "run: .ci/run ${{ matrix.tier }}" in text and text.count("tier: [unit]") == text.count("tier: all") == 1
     assert all(f'"3.{minor}"' in text for minor in (11, 12, 13, 14))
     assert all(name in text for name in ("ubuntu", "macos", "windows"))
 
@@ -79,3 +79,15 @@ def test_no_extra_admits_a_version_with_a_known_hole(name):
         if re.match(rf"{name}\b", each)
     ]
     assert tuple(map(int, least.split("."))) >= SOUND[name]
+
+
+def test_constraints_are_within_the_bounds_of_what_the_service_needs():
+    """Every package that its extras name is pinned, to a version that they allow."""
+    requirements = pytest.importorskip("packaging.requirements")
+    lines = (ROOT / "constraints.txt").read_text().splitlines()[1:]
+    pinned = dict(line.split("==") for line in lines)
+    assert len(pinned) == len(lines)
+    extras = PROJECT["optional-dependencies"]
+    for text in [*PROJECT["dependencies"], *extras["plot"], *extras["cli"], *extras["serve"]]:
+        needed = requirements.Requirement(text)
+        assert needed.name == "hsb" or needed.specifier.contains(pinned[needed.name]), text

@@ -9,20 +9,14 @@ import time
 import pytest
 from support.serve.processes import Process, sound
 from support.serve.sizes import LEVEL, figures, size
+from support.waiting import wait_until
 
 from hsb.serve.store.sqlite import SqliteReader
 
-pytestmark = pytest.mark.sized
+pytestmark = [pytest.mark.long, pytest.mark.sized]
 HOUR, DAY = 3600, 86_400
 WAIT = 0.6  # seconds from a decision to its deadline
 SPEC = {"arms": ["a", "b", "c"], "policy": {"kind": "Exp3"}, "feedback": {"wait": WAIT, "default_reward": 0}}
-
-
-def until(true, seconds=20):
-    began = time.monotonic()
-    while not true():
-        assert time.monotonic() - began < seconds, "it did not happen"
-        time.sleep(0.02)
 
 
 class Jumping:
@@ -81,7 +75,7 @@ def jumped(folder, jumps, seed, fault=None):
             one.set(0)
             put_right = time.monotonic()
             time.sleep(0.3)  # nobody asks anything: it must be seen all the same
-            until(lambda: one.pending() == 0)
+            wait_until(lambda: one.pending() == 0)
             longest = max(longest, time.monotonic() - put_right)
             assert not one.held()
         one.service.stop()
@@ -119,7 +113,7 @@ def test_a_jump_that_an_admin_confirms(tmp_path):
         one.decide()
         assert one.held()
         assert one.service.ask("POST", "/v1/clock/confirm")[0] == 200
-        until(lambda: one.pending() == 0)
+        wait_until(lambda: one.pending() == 0)
         assert not one.held()
         one.service.stop()
     sound(one.path)
@@ -138,7 +132,7 @@ def test_a_start_with_a_clock_behind_the_journal(tmp_path):
         time.sleep(WAIT + 0.2)
         assert again.pending() == 2
         again.set(0)
-        until(lambda: again.pending() == 0)
+        wait_until(lambda: again.pending() == 0)
         again.service.stop()
     sound(again.path)
     reader = SqliteReader(again.path)

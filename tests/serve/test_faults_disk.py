@@ -13,6 +13,7 @@ import pytest
 from support.serve.namespaces import read_only, seen_by, small_disk
 from support.serve.processes import KEY, Clients, Process, command, sound, timed
 from support.serve.sizes import LEVEL, figures, size
+from support.waiting import LIMIT, wait_until
 
 from hsb.errors import FileError
 from hsb.serve.checking import check
@@ -20,7 +21,7 @@ from hsb.serve.core import Create, Decide, Reward, TakeSnapshot
 from hsb.serve.local import Local
 from hsb.serve.store.sqlite import SqliteReader, readable
 
-pytestmark = pytest.mark.sized
+pytestmark = [pytest.mark.long, pytest.mark.sized]
 MEGABYTES = 80  # of a disk that is filled: with less than 64 free the service says that it is not ready
 EACH = 10  # more for each time: the journal grows
 
@@ -36,11 +37,10 @@ def fill(path):
                 pass
 
 
-def until(true, seconds=20):
+def until(true):
+    """Wait for it; how many seconds it took."""
     began = time.monotonic()
-    while not true():
-        assert time.monotonic() - began < seconds
-        time.sleep(0.02)
+    wait_until(true)
     return time.monotonic() - began
 
 
@@ -217,7 +217,7 @@ def test_a_damaged_page(tmp_path_factory, table):
             try:
                 status = service.ask("POST", "/v1/policies/home/decisions", {"id": f"d{k * 15}", "context": k * 15 / 50})[0]
             except OSError:
-                assert service.process.wait(10) == 70
+                assert service.process.wait(LIMIT) == 70
                 return
             assert status in (200, 201, 409, 503), status
 

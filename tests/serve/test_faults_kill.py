@@ -9,8 +9,9 @@ import time
 import pytest
 from support.serve.processes import Clients, Process, sound
 from support.serve.sizes import LEVEL, figures, size
+from support.waiting import wait_until
 
-pytestmark = pytest.mark.sized
+pytestmark = [pytest.mark.long, pytest.mark.sized]
 PROCESSES = 25  # of one journal
 
 
@@ -22,8 +23,10 @@ def killed(path, kills, seed, fault=None):
             starts.append(service.seconds)
             try:
                 service.make()
+                before = len(clients.said)
                 clients.load(service)
-                time.sleep(0.1 + 0.6 * rng.random())
+                wait_until(lambda: len(clients.said) > before + 20 or service.process.poll() is not None)  # noqa: B023
+                time.sleep(0.6 * rng.random())
             except (AssertionError, OSError, http.client.HTTPException):
                 service.process.wait(20)  # it is ending, or this says that it is not
             assert service.process.poll() is None, f"it ended by itself: {service.errors.read_text()}"

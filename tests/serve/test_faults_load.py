@@ -16,7 +16,7 @@ from support.serve.processes import KEY, Process, percentile, sound, timed
 from support.serve.sizes import LEVEL, figures, size
 
 resource = pytest.importorskip("resource")
-pytestmark = pytest.mark.sized
+pytestmark = [pytest.mark.long, pytest.mark.sized]
 MOST_RSS = 600  # MiB, with 10,000 connections
 WAITING = 4096
 

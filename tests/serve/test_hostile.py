@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 from support.serve.http_cases import QUICK, running
+from support.waiting import LIMIT
 
 from hsb.serve.checking import check
 from hsb.serve.core import AddArm, AddCandidate, Core, Create, Decide, Forget, Now, Promote, Purge, Reward, TakeSnapshot, sealed
@@ -320,7 +321,7 @@ def test_a_receipt_of_nonsense(one):
 
 
 def test_headers_end(one):
-    with socket.create_connection(("127.0.0.1", one.port), timeout=10) as link:
+    with socket.create_connection(("127.0.0.1", one.port), timeout=LIMIT) as link:
         link.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n")
         sent = 0
         try:

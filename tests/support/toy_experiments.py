@@ -1,28 +1,29 @@
 """Small experiments and parts for the tests of what runs and reports experiments."""
 
 import os
-import time
 from pathlib import Path
 
 from hsb.experiments import progress
 from hsb.experiments.base import Analysis, Claim, Experiment, Figure, Part, ReportTable
+from support.waiting import wait_until
 
 MODULE = __name__
 
 
-def square(x, log=None, wait=0.0):
-    """x*x as plain data; every call leaves a line in the log."""
-    time.sleep(wait)
+def square(x, log=None, held=None):
+    """x*x as plain data; every call leaves a line in the log. Squares below 9 wait until the file `held` is gone."""
+    if held is not None and x < 3:
+        wait_until(lambda: not Path(held).exists())
     if log is not None:
         with Path(log).open("a") as file:
             file.write(f"{x} {os.getpid()}\n")
     return {"x": x, "square": x * x, "pair": (x, x)}
 
 
-def slow(x):
-    """Says that 40 rounds are played, and waits for somebody to hear it."""
+def slow(x, heard):
+    """Says that 40 rounds are played, and waits until somebody has heard it, which the file `heard` shows."""
     progress.tell(40)
-    time.sleep(3 * progress.PAUSE)
+    wait_until(Path(heard).exists)
     return x
 
 

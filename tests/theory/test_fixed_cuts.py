@@ -222,11 +222,40 @@ def test_beyond_the_limit_the_promise_is_about_places_that_categories_share():
         assert (policy.learner.reader.shared > 0) != holds
 
 
-def test_what_is_promised_says_so():
-    """What the class is, in the words of every place that speaks of it."""
-    for text in (hsb.HSB.guarantee, (DOCS / "explanation" / "guarantee.md").read_text(), (DOCS / "proofs.md").read_text()):
-        flat = " ".join(text.split())
-        assert "leading bits" in flat and "rank" in flat and "first 64" in flat
+PROMISE = (
+    "On average over its random draws, it never loses much more than the best single arm, its own models' advice, or the best rule on any one "
+    "feature. A rule names an arm for each category (64 of a feature; others share places), each of 31 ranks of a number, or each side of a "
+    "fixed cut, at the precision that the policy keeps. That holds whatever the world does, if neither the arm nor its loss decides whether "
+    "feedback comes."
+)
+
+
+def test_what_is_promised_is_said_in_the_same_sentences_everywhere():
+    """Whoever reads only one of these reads the limits too."""
+    pages = (DOCS.parent / "README.md", DOCS / "quickstart.md", DOCS / "explanation" / "guarantee.md")
+    for text in (hsb.HSB.guarantee, hsb.HSB.__doc__, *(page.read_text(encoding="utf-8") for page in pages)):
+        assert PROMISE in " ".join(text.split())
+
+
+def test_the_precision_is_said_with_the_numbers_of_the_code():
+    page = (DOCS / "explanation" / "guarantee.md").read_text(encoding="utf-8")
+    for text in (hsb.HSB.guarantee, page, (DOCS / "proofs.md").read_text(encoding="utf-8")):
+        assert f"{BITS} leading bits" in " ".join(text.split()).replace("leading bits, at most 24", "24 leading bits")
+    assert f"When that tree has {MOST_ROWS} rows" in page and "first 64 categories" in page
+    policy = hsb.HSB(arms=2, seed=0)
+    policy.learn(policy.decide({"x": 1.0}), loss=0.0)
+    assert "as far as it tells values apart" in str(policy.certificate())
+
+
+def test_how_much_precision_is_left_where_losses_keep_coming():
+    """Bits of the significand that the tree looks at in the end, as the pages say, for numbers spread in several ways."""
+    rng = np.random.default_rng(0)
+    losses = np.eye(2)[rng.integers(2, size=ROUNDS)]
+    u, z = rng.random(ROUNDS), rng.normal(size=ROUNDS)
+    for x, bits in ((273 + 30 * u, 9), (18 + 62 * u, 5), (u, 2), (z, 2)):
+        policy = hsb.HSB(arms=2, seed=0)
+        hsb.simulate(policy, {"x": x}, losses)
+        assert 12 - int(policy.learner.reader.coarse[0]) == bits
 
 
 # -- with a probability --------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import typer
 from rich.console import Console
 from typer import Argument, Option
 
-from .. import __version__
 from ..errors import FileError, InputError
 from ..evaluate.engines import check_engine
 from ..experiments import named
@@ -19,7 +18,7 @@ from ..experiments.custom import CustomComparison
 from ..experiments.runner import PartFailed
 from ..experiments.spec import read
 from ..experiments.study import conduct
-from . import output
+from . import output, version
 from .bounds import bounds
 from .compare_commands import evaluate
 from .journal_commands import journal
@@ -27,7 +26,6 @@ from .log_commands import convert, explain, replay, train
 from .messages import in_options
 from .options import flatten_options
 from .serve_command import serve
-from .warmup import warmup
 
 USAGE: type[Exception] = typer.BadParameter.__bases__[0]  # base of the parser's errors, which has no public name
 STOPPED = 130
@@ -57,7 +55,9 @@ Out = Annotated[Path, Option(help="Folder for the report, the figures and finish
 
 
 @app.callback(invoke_without_command=True)
-def hsb(version: Annotated[bool, Option("--version", help="Print the version.")] = False) -> None:
+def hsb(
+    show: Annotated[bool, Option("--version", help="Print the version, and which engine runs the rounds, and why.")] = False,
+) -> None:
     """Contextual decisions with a guarantee.
 
     Logs of past decisions (train, evaluate, replay), the service (serve), comparisons on known losses (run), and the
@@ -65,10 +65,8 @@ def hsb(version: Annotated[bool, Option("--version", help="Print the version.")]
 
     Example: hsb evaluate shop.csv --arm shown --propensity p --reward click --policy now.hsb --policy new.hsb
     """
-    if version:
-        from ..engine.kernels.jit import engine, reason
-
-        typer.echo(f"hsb {__version__}, engine {engine}: {reason}")
+    if show:
+        typer.echo(version())
         raise typer.Exit
 
 
@@ -147,7 +145,6 @@ def carry_out(experiments: Sequence[Experiment], options: Options, out: Path, ru
 
 
 app.command()(bounds)
-app.command()(warmup)
 app.command()(serve)
 app.add_typer(journal)
 for command in (replay, train, evaluate, explain, convert):

@@ -11,6 +11,7 @@ from typer import Argument, Option
 
 from .. import logs
 from ..errors import InputError
+from ..evaluate.off_policy.by_rule import with_earnings
 from ..explain.played import RULES
 from ..explain.result import TOP
 from ..explain.words import told
@@ -21,7 +22,7 @@ from ..play import replay as replay_log
 from ..plotting.explanations import explanation_png
 from ..policy import Policy
 from . import output
-from .log_options import Json, LogOptions, SomeRows
+from .log_options import Json, LogOptions, PerhapsRows, SomeRows
 from .log_results import print_result
 from .messages import for_saved_policies
 from .new_policy import POLICY, NewPolicy
@@ -117,6 +118,7 @@ def train(
 
 def explain(
     file: Annotated[Path, Argument(help="A policy's file.", metavar="FILE")],
+    source: PerhapsRows,
     png: Annotated[
         Path | None, Option(help="File for a picture: a map of one or two features; for more, their importance.")
     ] = None,
@@ -134,6 +136,8 @@ def explain(
     A policy trained on a table is explained in the units of its columns; a policy with a horizon or a rate by its most probable mapping.
 
     By default there are at most 12 rules and about two seconds of work; for more, use --rules 40 --effort 10, or --all --effort 10.
+
+    With a log that the policy did not learn from, each rule says what its arm earns where it applies, with an interval of 95 %.
 
     Example: hsb explain policy.hsb --names age,spend --png policy.png
     """
@@ -154,6 +158,8 @@ def explain(
             effort=effort,
             progress=progress,
         )
+    if source.log:
+        explanation = with_earnings(explanation, policy, source.open(), encoder)
     if png is not None:
         policy_file.write_atomically(png, explanation_png(explanation))
     kind = "" if encoder is None else ", contexts encoded as in the file"

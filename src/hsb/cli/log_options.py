@@ -10,6 +10,7 @@ from .. import logs
 from ..logs.log import LogPart
 
 LOG = "The log: one file, several, or a folder of Yahoo's or Open Bandit's files."
+HELD_OUT = "A log that the policy did not learn from: each rule then says what its arm earns there."
 STRICT = "Stop with an error at a malformed line; by default it is counted and skipped."
 CONTEXT = "Of a table: columns of features, separated by commas; by default all columns without another role."
 CATEGORIES = "Of a table: features that are text even if they look like numbers, separated by commas."
@@ -66,3 +67,10 @@ class SomeRows(LogOptions):
         """Open the log, or the part of it that --skip and --rows select."""
         log = logs.open(self.path, self.format, **self.options())  # type: ignore[arg-type]
         return log if not self.skip and self.rows is None else LogPart(log, self.skip, self.rows)
+
+
+@dataclass(frozen=True)
+class PerhapsRows(SomeRows):
+    """The same of a log that may be left out."""
+
+    log: Annotated[list[Path] | None, Argument(help=HELD_OUT, metavar="LOG")] = None  # type: ignore[assignment]

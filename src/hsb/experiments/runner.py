@@ -109,15 +109,12 @@ def perform(number: int, function: str, arguments: dict[str, Any], here: str, pl
 
 
 def compile_first() -> float:
-    """Compile the two largest kernels here, before workers start: they then read Numba's cache. The seconds that it took.
+    """Have the numba engine compile what plays tables here, before workers start: they then read what it kept. The seconds that it took.
 
-    About a second where the cache is there already. Without it every worker would compile the same at the same time, each taking half a
-    gigabyte for it.
+    Else every worker would compile the same at the same time, each taking half a gigabyte for it.
     """
     import hsb
 
     begin = time.perf_counter()
-    tree, contexts, losses = hsb.BinaryTree(depth=6), [0.3, 0.6], [[0.0, 1.0], [1.0, 0.0]]
-    hsb.simulate(hsb.HSB(tree, arms=2, horizon=2, seed=0), contexts, losses)
-    hsb.simulate(hsb.HSB(tree, arms=2, seed=0), contexts, losses)
+    hsb.simulate(hsb.HSB(hsb.BinaryTree(depth=6), arms=2, seed=0), [0.3, 0.6], [[0.0, 1.0], [1.0, 0.0]])
     return time.perf_counter() - begin

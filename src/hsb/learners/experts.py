@@ -113,7 +113,7 @@ class Experts(Learner, Generic[PriorKind]):
 
     def play(self, view: AdvisedRows, table: Played, start: int, share: float, to_come: int) -> None:
         rows = slice(start, start + len(view.rows))
-        given = self._kernels.Table(view.advice, view.rows, masks_of(table, rows), table.losses[rows], table.us[rows])
+        given = self._kernels.Table(view.advice, view.rows, masks_of(table.masks, rows), table.losses[rows], table.us[rows])
         out = table.arms[rows], table.probabilities[rows]
         self._kernels.play(self.logs, self.scaled, self.counted, given, self.rates.rate, self._p, *out)
 

@@ -316,6 +316,10 @@ class Featured(Learner):
     def rows_to_fit(self, points: ContextRows) -> Floats:
         return points.raw(self.reader, 0, len(points))[0]
 
+    @property
+    def numbers_to_fit(self) -> int:
+        return self.reader.places
+
     def refit_models(self, rows: Floats, arm: Ints, losses: Floats) -> Self:
         """With an ensemble fitted to the rows since the world last changed. What the guarantee is about goes on as it is."""
         mixture, reader = self.mixture.copy(), self.reader

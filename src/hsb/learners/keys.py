@@ -78,6 +78,7 @@ class Keys:
         self._blank: Ints = np.zeros(self.words, dtype=np.int64)
         self._point = np.zeros(self.space.features)
         self._quick = None if self.space.features > 1 else _shifts(self.codes)
+        self._unit_point = self.space.unit_point
         self._last: tuple[Any, tuple[Ints, int]] = (
             _NONE_YET,
             (_ONLY, 0),
@@ -85,20 +86,22 @@ class Keys:
 
     def read(self, context: Any) -> tuple[Ints, int]:
         """The context's key, and 1 if the context was clipped to the space, else 0."""
-        if context is self._last[0]:
-            return self._last[1]
-        key = self._blank.copy()
-        if self._quick is not None and (type(context) is float or is_number(context)):
+        last, found = self._last
+        if context is last:
+            return found
+        key, quick = self._blank.copy(), self._quick
+        if quick is not None and (type(context) is float or is_number(context)):
             try:
-                point = self.space.unit_point(context if type(context) is float else float(context))
+                point = self._unit_point(context if type(context) is float else float(context))
             except OverflowError:
                 point = math.nan
             if point == point:
-                for at, count, shift in self._quick:
+                for at, count, shift in quick:
                     cell = int(point * count)
                     key[at] = (cell if cell < count else count - 1) << shift
-                self._last = context, (key, 0)
-                return key, 0
+                found = key, 0
+                self._last = context, found
+                return found
         elif self.space.features > 1 and self._several(context, key):
             return key, 0
         row = numbers("Contexts", context)

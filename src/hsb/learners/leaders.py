@@ -120,7 +120,7 @@ class PerturbedLeader(Learner):
         n, rows = len(view), slice(start, start + len(view))
         t = np.arange(self.rounds + 1, self.rounds + 1 + n)
         noises, mosts = np.full(n, self.noise.size(t)), np.full(n, self.noise.redraws(t), dtype=np.int64)
-        given = masks_of(table, rows), table.losses[rows], table.us[rows], noises, mosts, self._work
+        given = masks_of(table.masks, rows), table.losses[rows], table.us[rows], noises, mosts, self._work
         _kernels().play_perturbed(self.table.totals, view, *given, table.arms[rows], table.probabilities[rows], self._rounds)
 
     def with_arm(self, arm: Hashable, features: Any = None) -> PerturbedLeader:
@@ -209,7 +209,7 @@ class EpochLeader(Learner):
 
     def play(self, view: Ints, table: Played, start: int, share: float, to_come: int) -> None:
         rows = slice(start, start + len(view))
-        given = view, masks_of(table, rows), table.losses[rows], table.us[rows], self.price, self._work
+        given = view, masks_of(table.masks, rows), table.losses[rows], table.us[rows], self.price, self._work
         _kernels().play_epochs(
             self.mapping, self.table.totals, self.counts, *given, table.arms[rows], table.probabilities[rows]
         )
@@ -285,7 +285,7 @@ class FixedMapping(Learner):
 
     def play(self, view: Ints, table: Played, start: int, share: float, to_come: int) -> None:
         rows = slice(start, start + len(view))
-        _kernels().play_known(self.mapping, self.table.totals, view, masks_of(table, rows), table.arms[rows])
+        _kernels().play_known(self.mapping, self.table.totals, view, masks_of(table.masks, rows), table.arms[rows])
         table.probabilities[rows] = 1.0
         self._rounds += len(view)
 

@@ -91,7 +91,7 @@ class Regressions(Learner):
         rows = slice(start, start + len(view))
         given = (
             view,
-            masks_of(table, rows),
+            masks_of(table.masks, rows),
             table.losses[rows],
             table.us[rows],
             self.alpha,

@@ -14,12 +14,16 @@ from ..errors import InputError, quoted
 from ..policy.certificate import Certificate
 from ..policy.learner import LoggedRows, Memo, Played
 from ..types import Arrays, Floats, Ints, Masks
+from .masks import masks_of
 from .rates import Prior, Rates
 
-MANY = 1000  # rows worth a kernel of their own, which must be compiled first
+MANY = 1000  # rows worth a kernel of their own
 MEMORY = 256  # distributions that a replay remembers
 MOST_LATE = 1e17  # rounds
 MOST_PHASES = 2**53
+NO_POOL: Ints = np.zeros(0, dtype=np.int64)
+NO_LOSSES: Floats = np.zeros((0, 0))
+NO_U: Floats = np.zeros(0)
 
 
 class Replaying(NamedTuple):
@@ -131,9 +135,8 @@ class Mixture:
     def play(self, keys: Ints, table: Played, start: int, share: float, to_come: int | None = None) -> None:
         """Decide and learn rows from `start` on, one for each key."""
         state, rows = self.state, slice(start, start + len(keys))
-        masks = None if table.masks is None else table.masks[rows]
         state.set_floor(share)
-        rounds = state.tables.Rounds(keys, masks, None, table.losses[rows], table.us[rows])
+        rounds = state.tables.Rounds(keys, masks_of(table.masks, rows), NO_POOL, table.losses[rows], table.us[rows])
         out = state.tables.Out(table.arms[rows], table.probabilities[rows], np.empty(len(keys)))
         more = {} if to_come is None else {"to_come": to_come}
         state.play(rounds, out, slice(0, len(keys)), **more)
@@ -141,22 +144,20 @@ class Mixture:
     def learn_rows(self, keys: Ints, rows: LoggedRows, probabilities: Floats, start: int) -> None:
         """Learn logged rows from `start` on, one for each key."""
         some = slice(start, start + len(keys))
-        table = self.state.tables.Rounds(
-            *(keys, rows.masks, rows.pool[some], rows.losses[some], None, rows.arm[some]),
-            np.ascontiguousarray(probabilities[some]),
-        )
+        probabilities = np.ascontiguousarray(probabilities[some])
+        table = self.state.tables.Logged(keys, rows.masks, rows.pool[some], rows.arm[some], rows.losses[some], probabilities)
         self.state.learn(table, slice(0, len(keys)))
 
     def choose_rows(self, keys: Ints, masks: Masks | None, us: Floats) -> tuple[Ints, Floats, Floats]:
         """`choose` for each key."""
         n, tables = len(us), self.state.tables
         out = tables.Chosen(np.empty(n, dtype=np.int64), np.empty(n), np.empty(n))
-        self.state.choose(tables.Rounds(keys, masks, None, None, us), out)
+        self.state.choose(tables.Rounds(keys, masks_of(masks, slice(0, n)), NO_POOL, NO_LOSSES, us), out)
         return out.arms, out.probabilities, out.advised
 
     def fill_rows(self, keys: Ints, rows: LoggedRows, p: Floats) -> None:
         """`fill` for each key. O(rows * nodes * arms), compiled."""
-        self.state.distributions(self.state.tables.Rounds(keys, rows.masks, rows.pool), p)
+        self.state.distributions(self.state.tables.Rounds(keys, rows.masks, rows.pool, NO_LOSSES, NO_U), p)
 
     def begin_replay(self, keys: Ints, rows: LoggedRows, us: Floats) -> Replaying:
         """A replay of logged rows."""

@@ -19,7 +19,9 @@ from .feature_state import CONSTANT, ENSEMBLE, FIXED_CUTS, MIXTURE
 from .featured import Featured
 
 _ln = reproducible_math.ln
-AGAINST = "the best rule on one feature (by category, by rank, or one fixed cut), or the best single arm"
+AGAINST = (
+    "the best rule on one feature (by category, rank or one fixed cut, as far as it tells values apart), or the best single arm"
+)
 
 
 def regret_bound(

@@ -6,7 +6,11 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
+
 from ..engine.kernels.words.state import DUE, SEEN
+from ..engine.state.views import OptionsView
+from ..explain.pieces import log_options
 from ..policy.certificate import Certificate
 from ..policy.learner import Choice, Learner, LoggedRows, Memo, Played
 from ..types import Arrays, Floats, Ints, Masks
@@ -14,6 +18,8 @@ from .keys import Keys, NoContext
 from .mixture import MANY, Mixture, Replaying
 from .priors import CellsPrior, StructurePrior
 from .rates import LearningRate, Rates
+
+ADVISOR = 1  # the option of the head that is not the mixture
 
 
 class Structured(Learner):
@@ -116,7 +122,13 @@ class Structured(Learner):
         mixture, confidence = self.mixture, self.mixture.confidence_cost(delta, who)
         price = self.prior.best_cost(mixture, arms)
         cost = price + mixture.rates.schedule.head_cost + (0.0 if delta is None else price + confidence)
-        return mixture.certificate(cost, delta, against=self.prior.against, units=units)
+        advice = None
+        if mixture.rates.schedule.head:
+            head = OptionsView(mixture.state.members[0])
+            prices = 1.0 if delta is None else 2.0  # with delta a price is paid once more
+            gains = log_options(head.F, np.array([head.row]), head.options)[0] - prices * np.log(head.prior)
+            advice = float(gains[ADVISOR]) + confidence
+        return mixture.certificate(cost, delta, against=self.prior.against, units=units, advice=advice)
 
     # -- arms, copies, files -------------------------------------------------------------------------------------------
 

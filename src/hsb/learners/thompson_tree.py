@@ -143,7 +143,7 @@ class ThompsonTree(Learner):
         rows = slice(start, start + n)
         given = (
             view,
-            masks_of(table, rows),
+            masks_of(table.masks, rows),
             table.losses[rows],
             table.us[rows],
             *self.model.prior,

@@ -9,14 +9,14 @@ from ..policy.learner import LoggedRows
 from ..policy.transaction import replace, settle
 from ..types import Floats, Ints
 
-MOST_ROWS = 1 << 16
-MOST_WORDS = 1 << 24  # numbers kept: 128 MB
+MOST_ROWS = 1 << 18
+MOST_WORDS = 1 << 26  # numbers kept, and again as models read them: 512 MB each
 
 
 class LoggedHistory:
     """The rows that a policy has learned from a log, if it has learned nothing else.
 
-    Keeps nothing beyond MOST_ROWS rows or MOST_WORDS numbers: from then on, models that learned row by row are as good.
+    Keeps nothing beyond MOST_ROWS rows or MOST_WORDS numbers: models then stay as they learned row by row.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -29,8 +29,11 @@ class LoggedHistory:
         """Add rows that were just learned."""
         self.rows += len(rewards)
         if self.keeps:
-            raw = self.policy.learner.rows_to_fit(rows.points)
-            self.keeps = raw is not None and self.rows <= min(MOST_ROWS, MOST_WORDS // max(raw.shape[1], 1))
+            learner = self.policy.learner
+            raw = learner.rows_to_fit(rows.points)
+            self.keeps = raw is not None and self.rows <= min(
+                MOST_ROWS, MOST_WORDS // max(raw.shape[1], learner.numbers_to_fit, 1)
+            )
             if self.keeps:
                 self.parts.append((raw, rows.arm.copy(), rewards.copy()))
             else:
@@ -52,5 +55,7 @@ class LoggedHistory:
             for part in raws:
                 raw[begin : begin + len(part), : part.shape[1]] = part
                 begin += len(part)
+            del raws
+            self.parts.clear()
             losses = policy.loss_scale.scale_rows(np.concatenate(rewards)[:, None], is_reward=True)[1][:, 0]
             replace(policy, learner=policy.learner.refit_models(raw, np.concatenate(arms), losses))

@@ -36,7 +36,7 @@ def learn_from(
     A policy without a structure takes the columns of a table by name, of mixed kinds and with missing values (`Log.by_name`). It uses the
     columns of the first log that it learned, in any order; it ignores others, and a log that lacks one of them raises `InputError`.
 
-    `fit`: if this log is all that a policy without a structure has learned, and has at most 65,536 rows, its ensemble is fitted to all rows at
+    `fit`: if this log is all that a policy without a structure has learned, and has at most 262,144 rows, its ensemble is fitted to all rows at
     the end, in several passes (`docs/logs.md`). `fit=False` leaves the ensemble as it learned round by round. Either way the part of the policy
     that the guarantee covers has learned every row once.
 

@@ -56,12 +56,8 @@ def context_digest(context: Any) -> str | None:
 
 
 def policy_digest(policy: Policy) -> str:
-    """Return a digest of a policy's settings and of all that it has learned."""
-    total = blake2b(_sum(policy_file.described(policy)).encode(), digest_size=16)
-    for name, array in sorted(policy.to_arrays().items()):
-        total.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        total.update(np.ascontiguousarray(array).data)
-    return total.hexdigest()
+    """Return a digest of a policy's settings, of all that it has learned, and of its random generator."""
+    return _sum([policy.digest(), policy_file.plain(policy.rng.bit_generator.state)])
 
 
 def _row_digest(context: Callable[[Floats], Any], row: Floats) -> str:

@@ -55,8 +55,8 @@ class CsbFtpl(Policy):
     """
 
     guarantee: ClassVar[str] = (
-        "Against every mapping of its class, whatever the contexts and losses: 2 sqrt(2 B M T) + sqrt(M T)/e, with a horizon; "
-        "4 sqrt(B M T) + 2 sqrt(M T)/e without; B <= N (1 + ln M)."
+        "In expectation, against every mapping of its class, whatever the contexts and losses, if every arm is available and feedback comes at "
+        "once, without a floor: 2 sqrt(2 B M T) + sqrt(M T)/e, with a horizon; 4 sqrt(B M T) + 2 sqrt(M T)/e without; B <= N (1 + ln M)."
     )
 
     learner: PerturbedLeader

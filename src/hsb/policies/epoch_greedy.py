@@ -42,7 +42,8 @@ class EpochGreedy(Policy):
     """
 
     guarantee: ClassVar[str] = (
-        "If rounds are independent and identically distributed, against every mapping of its class: 2 (4.5 M T^2 ln|Pi|)^(1/3) + 2. "
+        "If rounds are independent and identically distributed, and neither the arm nor its loss decides whether feedback comes, in "
+        "expectation against every mapping of its class: 2 (4.5 M T^2 ln|Pi|)^(1/3) + 2, without a floor. "
         "None against adversaries."
     )
 

@@ -30,7 +30,10 @@ class Exp3(Policy):
     53
     """
 
-    guarantee: ClassVar[str] = "Against every single arm, whatever the losses: sqrt(2 M T ln M), with a horizon."
+    guarantee: ClassVar[str] = (
+        "In expectation, against every single arm, whatever the losses, if neither the arm nor its loss decides whether feedback comes: "
+        "sqrt(2 M T ln M), with a horizon and without a floor; else regret_bound(T)."
+    )
 
     learner: Structured
 

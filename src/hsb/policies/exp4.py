@@ -51,8 +51,9 @@ class Exp4(Policy):
 
     load_arguments: ClassVar[tuple[str, ...]] = ("experts",)
     guarantee: ClassVar[str] = (
-        "Against every expert over the rounds in which it is awake, whatever the losses: ln(1/prior)/rate + M T rate/2; "
-        "sqrt(2 M T ln K), with a horizon and equal priors."
+        "In expectation, against every expert over the rounds in which it is awake, whatever the losses, if neither the arm nor its loss "
+        "decides whether feedback comes: ln(1/prior)/rate + M T rate/2 at a constant rate, sqrt(2 M T ln K) with a horizon and equal priors, "
+        "both without a floor; else regret_bound(T)."
     )
 
     learner: Experts[ExpertsPrior]

@@ -39,11 +39,13 @@ class HSB(Policy):
     """Hierarchical Structure based Bandits: the policy to begin with. It needs only `arms`: no horizon, no rate, no drift.
 
     `HSB(arms=[...])` takes contexts without preparation: dicts, rows or numbers, with text, dates and missing values (`docs/contexts.md`). On
-    average over its draws it is never much worse than the best single arm or the best rule on any one feature: by category, by rank, or with a
-    fixed cut. This holds whatever the world does; `guarantee` has the exact statement.
+    average over its random draws, it never loses much more than the best single arm, its own models' advice, or the best rule on any one
+    feature. A rule names an arm for each category (64 of a feature; others share places), each of 31 ranks of a number, or each side of a fixed
+    cut, at the precision that the policy keeps. That holds whatever the world does, if neither the arm nor its loss decides whether feedback
+    comes.
 
     `HSB(structure, arms=[...])` keeps a weight for every mapping, an arm for each leaf of the structure. It computes this mixture exactly
-    (Algorithm 1 of the paper), and is never much worse than the best mapping. Next to the mixture it has an advisor, a model that learns
+    (Algorithm 1 of the paper), and never loses much more than the best mapping. Next to the mixture it has an advisor, a model that learns
     quickly and notices changes; the guarantee still holds, and at any time (`docs/proofs.md`). With a `horizon` or `learning_rate` it is the
     paper's algorithm, by default without an advisor.
 
@@ -87,15 +89,14 @@ class HSB(Policy):
     """
 
     guarantee: ClassVar[str] = (
-        "In expectation over its draws, whatever the contexts and losses, if neither the arm nor its loss affects whether feedback comes. "
-        "With a structure, against every mapping of it: ln(1/beta)/rate + M T rate/2 (Theorem 1); with a falling rate, ln(1/beta) over "
-        "the last rate and M/2 times the sum of the rates. Without a structure, against every single arm, and every rule on one feature of "
-        "three kinds: an arm for each category (the first 64 of a feature; later ones share their columns); an arm for each of 31 ranks of a "
-        "number, by the ranks of each round; and fixed cuts of a number, distinguished by its 24 leading bits, fewer once its tree has 256 "
-        "rows. regret_bound(T) has the number for the first two kinds, regret_bound(T, cuts=1) for a fixed cut: (ln(1/beta) + ln of 10^6 "
-        "times the features and 1) over the last rate, and 0.69 M times the sum of the rates, including the uniform play for losses near "
-        "1. Also against the advice of its models in the same rounds, regret_bound(T, advice=True). With the 'confident' rate a different "
-        "bound holds."
+        "On average over its random draws, it never loses much more than the best single arm, its own models' advice, or the best rule on "
+        "any one feature. A rule names an arm for each category (64 of a feature; others share places), each of 31 ranks of a number, or each "
+        "side of a fixed cut, at the precision that the policy keeps. That holds whatever the world does, if neither the arm nor its loss "
+        "decides whether feedback comes. With a structure, it never loses much more than the best mapping of its regions to arms, or its own "
+        "models' advice if it has models. regret_bound(T) says how much, for the features and categories known by now, if each feedback comes "
+        "before the next decision: compared with mappings that have as many regions, and rules that have as many parts by rank, as there are "
+        "arms. regions=, cuts= and advice= compare with others, delay= is for late feedback. Ranks are those of the time. Precision is 24 "
+        "leading bits, fewer as more values are seen. Losses count in units of loss_range; if that is 'auto', of the range at the time."
     )
 
     learner: Structured | Featured

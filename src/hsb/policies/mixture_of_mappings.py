@@ -41,7 +41,8 @@ class MixtureOfMappings(Policy):
     """
 
     guarantee: ClassVar[str] = (
-        "Against every mapping of the leaves, whatever the contexts and losses: ln(1/prior)/rate + M T rate/2 (Theorem 1)."
+        "In expectation, against every mapping of the leaves, whatever the contexts and losses, if neither the arm nor its loss decides "
+        "whether feedback comes: ln(1/prior)/rate + M T rate/2 (Theorem 1), at a constant rate and without a floor; else regret_bound(T)."
     )
 
     learner: Experts[MappingsPrior]

@@ -35,7 +35,8 @@ class SExp3(Policy):
     """
 
     guarantee: ClassVar[str] = (
-        "Against every mapping of the cells, whatever the contexts and losses: sqrt(2 N M T ln M), with a horizon."
+        "In expectation, against every mapping of the cells, whatever the contexts and losses, if neither the arm nor its loss decides "
+        "whether feedback comes: sqrt(2 N M T ln M), with a horizon and without a floor; else regret_bound(T)."
     )
 
     learner: Structured

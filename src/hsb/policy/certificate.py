@@ -142,7 +142,7 @@ class Certificate:
         if self.delta is None:
             estimated = f", whose loss is estimated from the same rounds by {estimate}{left_out}."
         else:
-            estimated = f", with probability at least {1.0 - self.delta:g}{left_out}."
+            estimated = f", with probability at least {1.0 - self.delta:g}, if neither arms nor losses decide when feedback comes{left_out}."
         units = "" if self.units == "1" else f" Losses are in units of {self.units}."
         rounds = f"Over the {self.rounds:,} rounds learned" if self.rounds > 1 else "Over the one round learned"
         if self.average >= 1.0:

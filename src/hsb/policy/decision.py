@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .policy import Policy
 
 
+_new = object.__new__
+
+
 class Decision:
     """One round: the context, the arm played and the probability with which it was played.
 
@@ -82,11 +85,18 @@ class Decision:
         cls, policy: Policy, context: Any, arm: Hashable, propensity: float, available: tuple[Hashable, ...] | None, memo: Memo
     ) -> Decision:
         """Make a policy's own decision, with the next number of its ledger. Faster than the constructor: checks nothing."""
-        self = cls.__new__(cls)
-        self.context, self.arm, self.propensity, self.available = context, arm, propensity, available
-        ledger = policy.ledger
-        self.number, self._lineage, self._learned_by, self.memo = ledger.issue(), ledger.lineage, (), memo
-        self._policy, self._arm_set, self._probabilities = policy, policy.arm_set, None
+        self, ledger = _new(cls), policy.ledger  # one assignment a line is quicker than several
+        self.context = context
+        self.arm = arm
+        self.propensity = propensity
+        self.available = available
+        self.number = ledger.issue()
+        self._lineage = ledger.lineage
+        self._learned_by = ()
+        self.memo = memo
+        self._policy = policy
+        self._arm_set = policy.arm_set
+        self._probabilities = None
         return self
 
     @property

@@ -35,33 +35,43 @@ class ArmFeedback:
     (1, 1)
     """
 
-    __slots__ = ("_evidence", "_new", "decisions", "updates", "warned")
+    __slots__ = ("_evidence", "_new", "_updates", "decisions", "warned")
 
     def __init__(self) -> None:
         self.decisions: Counter[Hashable] = Counter()
-        self.updates: Counter[Hashable] = Counter()
+        self._updates: Counter[Hashable] = Counter()  # those that were looked at
         self.warned = False
         self._evidence: FeedbackEvidence | None = None
-        self._new: list[tuple[int, float, Masks | None]] = []  # arm, probability, mask: not tested yet
+        self._new: list[
+            tuple[int, float, Masks | None, Hashable]
+        ] = []  # arm, probability, mask, the arm's name: not tested yet
+
+    @property
+    def updates(self) -> Counter[Hashable]:
+        """Updates by arm."""
+        return self._updates + Counter(name for *_, name in self._new)
 
     def copy(self) -> ArmFeedback:
-        """Return an independent copy."""
-        return copy.deepcopy(self)
+        """Return an independent copy. It counts the same arms, which may be objects that cannot be copied."""
+        other = ArmFeedback()
+        other.decisions, other._updates, other._new = self.decisions.copy(), self._updates.copy(), self._new.copy()
+        other.warned, other._evidence = self.warned, copy.deepcopy(self._evidence)
+        return other
 
     def add(self, decision: Decision, mask: Masks | None, arm: int, own: bool, arms: list[Hashable]) -> None:
         """Count an update of one of the policy's own decisions, made with the arms of `mask`; ignore other decisions."""
         if not own:
             return
-        self.updates[arms[arm]] += 1
-        self._new.append((arm, decision.propensity, mask))
+        self._new.append((arm, decision.propensity, mask, arms[arm]))
         if len(self._new) >= BATCH:
             self._test(arms)
 
     def _test(self, arms: list[Hashable]) -> None:
         if self._evidence is None:
             self._evidence = FeedbackEvidence(len(arms))
-        indices, probabilities, masks = zip(*self._new, strict=True)
-        self._new.clear()
+        new, self._new = self._new, []
+        indices, probabilities, masks, names = zip(*new, strict=True)
+        self._updates.update(names)
         self._evidence.widen(len(arms))
         available = None
         if {*map(type, masks)} != {type(None)}:
@@ -75,10 +85,9 @@ class ArmFeedback:
             warnings.warn(self._message(arms), RuntimeWarning, stacklevel=4)
 
     def _message(self, arms: list[Hashable]) -> str:
+        updates = self.updates
         shares = [
-            f"{self.updates[arm] / self.decisions[arm]:.0%} of {arm!r}"
-            for arm in arms
-            if 0 < self.updates[arm] <= self.decisions[arm]
+            f"{updates[arm] / self.decisions[arm]:.0%} of {arm!r}" for arm in arms if 0 < updates[arm] <= self.decisions[arm]
         ]
         came = f" So far, feedback came for {', '.join(shares[:8])}." if len(shares) > 1 else ""
         return (

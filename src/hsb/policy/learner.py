@@ -260,6 +260,11 @@ class Learner(Protocol):
         """Return rows just learned, as `refit_models` takes them; None if it has no models to fit to a whole log."""
         return None
 
+    @property
+    def numbers_to_fit(self) -> int:
+        """How many numbers `fitted` makes of a row."""
+        return 0
+
     def refit_models(self, rows: Floats, arm: Ints, losses: Floats) -> Self:
         """Return a successor with models fitted together to all the rows learned, those of a log."""
         return self

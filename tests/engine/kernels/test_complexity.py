@@ -48,7 +48,7 @@ def test_other_structures_visit_the_nodes_that_contain_the_context():
 def counted():
     """Lines executed by (a whole round, all probabilities) in an interpreter without compilation."""
     script = Path(__file__).parents[2] / "support" / "operations.py"
-    environment = os.environ | {"HSB_ENGINE": "python", "HSB_QUIET": "1"}
+    environment = os.environ | {"HSB_ENGINE": "python"}
     ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment, timeout=120)
     assert ran.returncode == 0, ran.stderr
     return {name: np.array(table, dtype=float) for name, table in json.loads(ran.stdout).items()}

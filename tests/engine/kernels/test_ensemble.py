@@ -182,6 +182,7 @@ def test_a_forest_without_room_stops_growing():
     assert twins.worst < 1e-8
 
 
+@pytest.mark.long
 def test_an_arm_that_always_lost_and_then_wins():
     """Its nested means are 1 by then, but for rounding; cut where evidence is weighed, its first win leaves numbers, the twin's."""
     rng, twins = np.random.default_rng(17), Twins(2)

@@ -12,7 +12,6 @@ import pytest
 import hsb
 from hsb.engine import native
 from hsb.engine.kernels import jit
-from hsb.engine.native import signatures
 
 FOLD = Path(__file__).parents[2] / "support" / "attack" / "fold.py"
 PACKAGE = Path(hsb.__file__).parent
@@ -61,6 +60,7 @@ def test_every_level_of_processor_that_runs_here_has_the_same_bits():
 
 
 @BUILT
+@pytest.mark.long
 def test_plain_python_has_the_same_bits():
     usual, plain = run(str(FOLD)), run(str(FOLD), HSB_ENGINE="python")
     assert plain.stdout == usual.stdout and plain.returncode == 0 and plain.stderr == ""
@@ -118,7 +118,3 @@ def test_arguments_that_no_variant_takes_are_refused():
             maths.exps(*wrong)
     with pytest.raises(TypeError):
         rounds.decide(None, None, None, None, 0.5, ())
-
-
-def test_declarations_are_read_as_they_are_written():
-    assert list(signatures.variants("D1 Rounds(L2 - d) C1?")) == [("D1", "Rounds(L2 - d)", "-"), ("D1", "Rounds(L2 - d)", "C1")]

@@ -38,6 +38,15 @@ from hsb.serve.core.settings import checked
 from hsb.serve.store.sqlite import SqliteReader
 from hsb.serve.store.writer import carried_out
 
+
+@pytest.fixture
+def at(tmp_path):
+    local = At(tmp_path / "hsb.db")
+    yield local
+    assert check(local.store).sound
+    local.close()
+
+
 DEADLINE = {"wait": 60, "default_reward": 0, "aggregate": "sum"}
 
 

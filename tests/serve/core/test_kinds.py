@@ -1,11 +1,14 @@
 """Candidates of any kind on contexts with names: those of numbers get the encoding of `hsb train`, what cannot work is refused."""
 
 import json
-import time
 
 import numpy as np
 import pytest
 from support.serve.http_cases import running
+from support.waiting import wait_until
+
+from hsb.serve.store import views
+from hsb.serve.store.sqlite import SqliteReader
 
 KINDS = ["EpochGreedy", "HSB", "LinUCB", "SExp3", "TreeThompson", "CsbFtpl", "Exp3", "Uniform"]
 
@@ -46,11 +49,8 @@ def one(tmp_path_factory):
 
 
 def read_all(one, url):
-    until = time.monotonic() + 60
-    while (found := one.get(url).json)["read"] < found["version"]:
-        assert time.monotonic() < until
-        time.sleep(0.02)
-    return found
+    wait_until(lambda: (found := one.get(url).json)["read"] >= found["version"])
+    return one.get(url).json
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -201,23 +201,39 @@ def test_forms_offer_what_works(one):
         assert set(one.get(f"/p/shop/{section}.json").json["kinds"]) == available
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [kind if kind in ("HSB", "LinUCB") else pytest.param(kind, marks=pytest.mark.long) for kind in KINDS]
+)
 def test_what_if_takes_every_kind_that_it_offers(one, kind):
     said = one.post("/p/shop/what-if", raw=form(kind=kind, uniform="on", settings=""), headers=FORM)
     assert said.status == 303
     newest = one.get("/v1/policies/shop/evaluations").json["evaluations"][0]
-    until = time.monotonic() + 120
-    while (found := one.get(f"/v1/policies/shop/evaluations/{newest['id']}").json)["status"] in ("waiting", "running"):
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    url = f"/v1/policies/shop/evaluations/{newest['id']}"
+    wait_until(lambda: one.get(url).json["status"] not in ("waiting", "running"))
+    found = one.get(url).json
     assert found["status"] == "done", found.get("error")
     assert set(found["result"]["candidates"]) == {"uniform", kind}
 
 
-def test_what_an_encoding_needs_is_compiled_beforehand(one):
-    """Beside the loop, as all else is: the job was known before the candidate was tried."""
-    from hsb.serve.warming import fit_jobs, key_of
+def test_a_policy_of_numbers_says_how_contexts_may_have_names(one):
+    """What it says works: an HSB at first, and this kind as a candidate when there are updates."""
+    for kind in ("LinUCB", "TreeThompson"):
+        found = one.post("/v1/policies", {"name": f"new-{kind}", "arms": ["a", "b"], "policy": {"kind": kind}})
+        assert found.status == 422 and "begin with HSB, and add this one as a candidate" in found.json["detail"]
+    url = "/v1/policies/first/candidates"
+    assert one.post("/v1/policies", {"name": "first", "arms": ["a", "b", "c"]}).status == 201
+    learned(one, "first", contexts(10))
+    assert one.post(url, {"name": "linear", "policy": {"kind": "LinUCB"}}).status == 201
 
-    jobs = fit_jobs([{"kind": "LinUCB"}], contexts(5))
-    assert len(jobs) == 1 and key_of(jobs[0]) in one.service.compiler.warmth.known
-    assert fit_jobs([{"kind": "Exp3"}, {"arm": "a"}], contexts(5)) == [] == fit_jobs([{"kind": "LinUCB"}], [0.5, 0.7])
+
+def test_long_contexts_are_read_in_part(one, monkeypatch):
+    """Ten thousand updates of 64 KB would be a gigabyte: of the first, as many are read as the letters allow."""
+    reader, shop = SqliteReader(one.service.path), one.service.core.policies["shop"].id
+    try:
+        whole, newest = views.contexts(reader, shop, 50, 5)
+        letters = [len(json.dumps(each, separators=(",", ":"))) for each in whole]
+        monkeypatch.setattr(views, "MOST_LETTERS", sum(letters[:20]) + 1)
+        assert views.contexts(reader, shop, 50, 5) == (whole[:20], newest)
+        assert len(whole) == 50 and len(newest) == 5
+    finally:
+        reader.close()

@@ -5,6 +5,7 @@ import time
 
 import pytest
 from support.serve.http_cases import QUICK, decide
+from support.waiting import wait_until
 
 import hsb
 import hsb.logs
@@ -43,10 +44,7 @@ def test_accepted_until_the_deadline(one):
     one.make("waits", feedback={"wait": 0.3, "default_reward": 0})
     first, second = decide(one, "waits"), decide(one, "waits")
     assert one.post(f"/v1/decisions/{first['id']}/reward", {"reward": True}).status == 202
-    until = time.monotonic() + 10
-    while one.get("/v1/policies/waits").json["updates"] < 2:
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    wait_until(lambda: not (one.get("/v1/policies/waits").json["updates"] < 2))
     assert one.post(f"/v1/decisions/{second['id']}/reward", {"reward": 1}).status == 410
     found = one.get(f"/v1/policies/waits/decisions/{second['id']}").json
     assert found["state"] == "learned" and found["defaulted"] and found["rewards"][0]["late"]
@@ -196,6 +194,11 @@ def test_candidates(one, name):
     assert one.post(f"{p}/candidates/slow/promote").status == 404
 
 
+def ended(job):
+    """The job if it waits and runs no more."""
+    return None if job["status"] in ("waiting", "running") else job
+
+
 def test_evaluations(one, name):
     p = f"/v1/policies/{name}"
     for k in range(20):
@@ -203,10 +206,7 @@ def test_evaluations(one, name):
         one.post(f"/v1/decisions/{made['id']}/reward", {"reward": float(made["arm"] == "a")})
     asked = one.post(f"{p}/evaluations", {"candidates": {"even": {"uniform": True}, "a": {"arm": "a"}}, "estimator": "ips"})
     assert asked.status == 202
-    until = time.monotonic() + 60
-    while (found := one.get(asked.headers["location"]).json)["status"] in ("waiting", "running"):
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    found = wait_until(lambda: ended(one.get(asked.headers["location"]).json))
     assert found["status"] == "done", found
     assert found["result"]["updates"] == 20 and found["result"]["candidates"]["a"]["value"] > 0.5
     assert one.get(f"{p}/evaluations").json["evaluations"][0]["id"] == found["id"]

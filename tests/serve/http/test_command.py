@@ -3,10 +3,10 @@
 import asyncio
 import signal
 import subprocess
-import time
 
 import pytest
 from support.serve.processes import Process, command
+from support.waiting import LIMIT, wait_until
 
 from hsb.serve.checking import check
 from hsb.serve.core import Answer, Decide
@@ -19,10 +19,10 @@ def test_it_goes_on_where_it_was(tmp_path):
     first = Process(path)
     first.make()
     made = first.ask("POST", "/v1/policies/home/decisions", {"context": 1, "id": "one"})[1]
-    second = subprocess.run(command("serve", "--db", str(path), "--port", "0"), capture_output=True, text=True, timeout=60)
+    second = subprocess.run(command("serve", "--db", str(path), "--port", "0"), capture_output=True, text=True, timeout=LIMIT)
     assert second.returncode == 2 and f"in use by another process, number {first.process.pid}" in second.stderr
     other = command("serve", "--db", str(tmp_path / "b.db"), "--port", str(first.port))
-    taken = subprocess.run(other, capture_output=True, text=True, timeout=60)
+    taken = subprocess.run(other, capture_output=True, text=True, timeout=LIMIT)
     assert taken.returncode == 2 and "in use" in taken.stderr
     first.stop()
     again = Process(path)
@@ -40,7 +40,9 @@ def test_it_goes_on_where_it_was(tmp_path):
     ],
 )
 def test_starts_that_are_refused(tmp_path, options, said):
-    done = subprocess.run(command("serve", "--port", "0", *options), capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    done = subprocess.run(
+        command("serve", "--port", "0", *options), capture_output=True, text=True, timeout=LIMIT, cwd=tmp_path
+    )
     assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
     assert not (tmp_path / "hsb.db").exists()
 
@@ -52,7 +54,7 @@ def test_it_may_be_stopped_as_soon_as_it_has_greeted(tmp_path, number):
         assert "http://" in process.stdout.readline()
         process.send_signal(number)
         try:
-            assert process.wait(20) == 0
+            assert process.wait(LIMIT) == 0
         finally:
             process.kill()
 
@@ -79,10 +81,7 @@ def test_the_demo_is_busy(tmp_path):
     assert status == 200 and found["synthetic"] and found["updates"] >= 3000
     days = service.ask("GET", "/v1/policies/demo-shop/stats?bucket=1d")[1]["buckets"]
     assert 7 <= len(days) <= 9
-    until, before = time.monotonic() + 20, found["pending"]
-    while service.ask("GET", "/v1/policies/demo-shop")[1]["pending"] <= before:
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    wait_until(lambda: service.ask("GET", "/v1/policies/demo-shop")[1]["pending"] > found["pending"])
     service.stop()
     reader = SqliteReader(tmp_path / "demo.db")
     assert check(reader).sound

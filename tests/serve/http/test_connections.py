@@ -2,11 +2,12 @@
 
 import json
 import socket
-import time
 from contextlib import ExitStack
 
 import pytest
+from support.attack.http_storms import tried
 from support.serve.http_cases import running
+from support.waiting import LIMIT
 
 from hsb.serve.http import ServerSettings
 
@@ -24,7 +25,7 @@ def one(tmp_path_factory):
 
 
 def connected(one):
-    return socket.create_connection(("127.0.0.1", one.port), timeout=20)
+    return socket.create_connection(("127.0.0.1", one.port), timeout=LIMIT)
 
 
 def answers(link, count=1):
@@ -110,11 +111,9 @@ def test_after_an_upgrade_the_connection_is_closed(one):
     with connected(one) as link:
         link.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: something\r\n\r\n")
         said = b""
-        began = time.monotonic()
         while part := link.recv(65536):
             said += part
         assert said.startswith(b"HTTP/1.1 200") and b"connection: close" in said.lower()
-        assert time.monotonic() - began < 15
 
 
 @pytest.mark.parametrize("name", ["Host", "X-API-Key", "Authorization", "Origin"])
@@ -266,3 +265,9 @@ def test_contexts_however_deep(one, how):
         nested = '{"kind": "OneOf", "structures": [' * depth + "]}" * depth
         asked = f'{{"name": "x", "arms": ["a"], "policy": {{"kind": "SExp3", "structure": {nested}}}}}'
         assert one.post("/v1/policies", raw=asked).status in (400, 422)
+
+
+def test_requests_that_nobody_sends(tmp_path):
+    """Raw bytes and hostile JSON to every door: others are answered, the journal is sound. `make test-attack` sends more."""
+    found = tried(tmp_path / "hsb.db", 150)
+    assert found.keys() & {400, 422} and found.total() > 20

@@ -20,7 +20,7 @@ with warnings.catch_warnings():
 
 CASES = size("cases")
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
-pytestmark = [pytest.mark.sized, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.long, pytest.mark.sized, pytest.mark.filterwarnings("ignore")]
 
 
 def test_every_answer_is_documented(tmp_path):

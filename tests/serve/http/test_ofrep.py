@@ -157,6 +157,15 @@ def test_nested_contexts(one):
     assert kept == {"user.age": 3, "user.from.land": "FR", "tags": ["x", "y"]}
 
 
+@pytest.mark.parametrize("path", [FLAGS + "/home", FLAGS, "/v1/policies/home/decisions"])
+def test_names_are_not_multiplied(one, path):
+    """Flattened, a name stands before each of those within: 54 KB would be 13 MB, for every policy that is asked. Control: short ones."""
+    for name, inner in (("n" * 53_000, {f"a{k}": 1 for k in range(250)}), ("n", {"m" * 995: {"o" * 5: 1}})):
+        found = one.post(path, {"context": {name: inner}})
+        assert found.status in (400, 422) and "more than 1,000. Shorten it" in found.raw.decode()
+    assert one.post(path, {"context": {"n": {"m" * 995: {"oo": 1}}}}).status in (200, 201)
+
+
 def test_what_is_sticky_goes_on_after_a_start(tmp_path):
     with running(tmp_path / "hsb.db") as one:
         one.make("home", floor=1.0, flag={"values": {"a": 1, "b": 2, "c": 3}})

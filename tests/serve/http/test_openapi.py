@@ -2,11 +2,11 @@
 
 import json
 import re
-import time
 
 import msgspec
 import pytest
 from support.serve.http_cases import running
+from support.waiting import wait_until
 
 from hsb.serve.http.app import endpoints
 from hsb.serve.http.openapi import document, plain
@@ -98,10 +98,7 @@ def test_every_answer_is_as_described(one):
         ("POST", f"{P}/candidates", {"name": "line", "policy": {"kind": "LinUCB"}}),
     ):
         assert ask(method, path, body).status < 300, path
-    until = time.monotonic() + 60
-    while any(each["read"] < each["version"] for each in ask("GET", f"{P}/candidates").json["candidates"]):
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    wait_until(lambda: not (any(each["read"] < each["version"] for each in ask("GET", f"{P}/candidates").json["candidates"])))
     for method, path, body in (
         ("GET", f"{P}/candidates/line", None),
         ("GET", f"{P}/rules", None),
@@ -132,9 +129,7 @@ def test_every_answer_is_as_described(one):
     for _ in range(2):  # the second is what was answered to the first
         ask("POST", "/v1/keys", {"name": "k", "scopes": ["read"]}, headers={"Idempotency-Key": "once"})
     asked = ask("POST", f"{P}/evaluations", {"candidates": {"even": {"uniform": True}, "a": {"arm": "a"}}})
-    while ask("GET", asked.headers["location"]).json["status"] in ("waiting", "running"):
-        assert time.monotonic() < until + 60
-        time.sleep(0.05)
+    wait_until(lambda: ask("GET", asked.headers["location"]).json["status"] not in ("waiting", "running"))
     ask("GET", f"{P}/evaluations")
     one.post("/v1/policies", {"name": "other", "arms": ["a", "b"]})
     seq = one.post("/v1/policies/other/snapshots").json["seq"]

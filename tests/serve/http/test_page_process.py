@@ -6,6 +6,7 @@ import time
 
 import pytest
 from support.serve.http_cases import decide, running
+from support.waiting import LIMIT
 
 from hsb.serve.core import Create, Decide, Reward
 from hsb.serve.http import ServerSettings
@@ -20,7 +21,7 @@ def test_a_process_that_hangs_holds_up_nothing_but_looks(tmp_path):
     with running(tmp_path / "hsb.db", ServerSettings(read_seconds=1.0)) as one:
         one.make()
         made = [decide(one, "home")["id"] for _ in range(2)]
-        until = time.monotonic() + 60
+        until = time.monotonic() + LIMIT
         while (first := one.get("/p/home/overview.json")).status != 200:  # its start may take longer than a look may
             assert first.status == 503 and first.headers["retry-after"] and time.monotonic() < until
         number = one.service.figures.process.pid
@@ -33,7 +34,7 @@ def test_a_process_that_hangs_holds_up_nothing_but_looks(tmp_path):
         finally:
             os.kill(number, signal.SIGKILL)
         assert one.post(f"/v1/decisions/{made[1]}/reward", {"reward": 1}).status == 200
-        until = time.monotonic() + 60
+        until = time.monotonic() + LIMIT
         while (found := one.get("/p/home/overview.json")).status != 200:
             assert found.status == 503 and time.monotonic() < until
         assert found.json["updates"] == 2 and one.service.figures.process.pid != number
@@ -68,7 +69,7 @@ def test_a_restarted_service_goes_on_with_what_was_read(journal):
     seen, key = [], generate_key()
     for _ in range(2):
         with running(journal, admin_key=key) as one:
-            until = time.monotonic() + 120
+            until = time.monotonic() + LIMIT
             while (found := one.get("/p/home/overview.json")).status != 200 or found.json["behind"]:
                 assert time.monotonic() < until, found
                 time.sleep(0.05)

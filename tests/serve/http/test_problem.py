@@ -3,6 +3,7 @@
 import asyncio
 import http.client
 import json
+import select
 import socket
 import sqlite3
 import threading
@@ -11,12 +12,13 @@ from contextlib import suppress
 
 import pytest
 from support.serve.http_cases import QUICK, Running, running
+from support.waiting import LIMIT, wait_until
 
 from hsb.serve.http import ServerSettings
 from hsb.serve.http.readers import Readers
 from hsb.serve.http.service import Service
 
-SMALL = ServerSettings(header_seconds=0.4, body_seconds=0.4, connections=40, body=2000, batch_body=20_000, rows=50, numbers=20)
+SMALL = ServerSettings(header_seconds=1.0, body_seconds=1.0, connections=40, body=2000, batch_body=20_000, rows=50, numbers=20)
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +102,7 @@ def test_request_ids(one):
 
 
 def connected(one):
-    return socket.create_connection(("127.0.0.1", one.port), timeout=10)
+    return socket.create_connection(("127.0.0.1", one.port), timeout=LIMIT)
 
 
 def test_a_header_that_does_not_come(one):
@@ -114,8 +116,7 @@ def test_a_header_that_does_not_come(one):
             said += kept.recv(4096)
         assert b"200 OK" in said
         kept.sendall(b"GET /heal")
-        began = time.monotonic()
-        assert kept.recv(10) == b"" and time.monotonic() - began < 5
+        assert kept.recv(10) == b""
 
 
 def test_a_body_that_does_not_come(one):
@@ -133,33 +134,32 @@ def test_slow_clients_hinder_nobody(one):
             for each in slow:
                 with suppress(OSError):
                     each.sendall(b"x")
-            began = time.monotonic()
             assert one.post(DECIDE, {"context": k}).status == 201
-            assert time.monotonic() - began < 2
     finally:
         for each in slow:
             each.close()
 
 
 def test_too_many_connections(one):
-    time.sleep(0.1)
     many = [connected(one) for _ in range(SMALL.connections + 10)]
+    told = {}
+
+    def turned_away():
+        for each in select.select([each for each in many if each not in told], [], [], 0)[0]:
+            told[each] = each.recv(4096)
+        return sum(b"503" in text and b"retry-after" in text for text in told.values()) >= 10
+
     try:
-        time.sleep(0.1)
-        said = []
-        for each in many:
-            each.settimeout(0.2)
-            try:
-                said.append(each.recv(4096))
-            except TimeoutError:
-                said.append(None)
-        assert sum(b"503" in (text or b"") and b"retry-after" in (text or b"") for text in said) >= 10
+        wait_until(turned_away)
     finally:
         for each in many:
             each.close()
-    time.sleep(0.2)
-    one.connections.one.close()
-    assert one.get("/healthz").status == 200
+
+    def welcome():
+        one.connections.one.close()
+        return one.get("/healthz").status == 200
+
+    wait_until(welcome)
 
 
 def test_overload(tmp_path):
@@ -167,11 +167,11 @@ def test_overload(tmp_path):
     with running(tmp_path / "hsb.db", ServerSettings(waiting=20)) as one:
         one.make()
         gate, commit = threading.Event(), one.service.store.commit
-        one.service.store.commit = lambda batch: (gate.wait(20), commit(batch))[1]
+        one.service.store.commit = lambda batch: (gate.wait(LIMIT), commit(batch))[1]
         found = []
 
         def client(k):
-            connection = http.client.HTTPConnection("127.0.0.1", one.port, timeout=30)
+            connection = http.client.HTTPConnection("127.0.0.1", one.port, timeout=LIMIT)
             connection.request("POST", DECIDE, json.dumps({"id": f"d{k}"}), {"Authorization": f"Bearer {one.key}"})
             answer = connection.getresponse()
             answer.read()
@@ -181,10 +181,7 @@ def test_overload(tmp_path):
         threads = [threading.Thread(target=client, args=(k,)) for k in range(200)]
         for thread in threads:
             thread.start()
-        until = time.monotonic() + 20
-        while len(found) < 100:
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        wait_until(lambda: len(found) >= 100)
         assert set(found) == {(503, "1")}
         assert len(one.service.core.waiting) == 20
         gate.set()
@@ -225,10 +222,7 @@ def test_a_journal_that_is_lost(tmp_path, monkeypatch):
         assert found.status == 503 and found.headers["retry-after"] == "1"
         again = one.post(DECIDE, {})
         assert again.status == 503 and one.get("/readyz", key=None).status == 503
-        until = time.monotonic() + 5
-        while not ended:
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        wait_until(lambda: ended)
         assert ended == [70]
         one.service.store.broken = False  # so that it can be closed
 
@@ -254,10 +248,7 @@ def test_a_client_that_leaves(one):
     head = f"POST {DECIDE} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {one.key}\r\ncontent-length: {len(body)}\r\n\r\n"
     with connected(one) as gone:
         gone.sendall(head.encode() + body)
-    until = time.monotonic() + 5
-    while one.get(DECIDE + "/left").status != 200:
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_until(lambda: one.get(DECIDE + "/left").status == 200)
     assert one.post(DECIDE, {"id": "left"}).status == 200
 
 
@@ -277,13 +268,12 @@ def test_a_client_that_reads_nothing(tmp_path):
             slow.connect(("127.0.0.1", one.port))
             slow.sendall(asked)
             many.append(slow)
-        time.sleep(0.2)
         assert one.post(DECIDE, {}).status == 201
         whole = one.get("/v1/policies/home/journal").raw
         assert len(whole.splitlines()) == 801
-        time.sleep(1.0)
+        wait_until(lambda: len(one.server.server_state.connections) == 1)  # ours: it has hung up on the others
         for slow in many:
-            slow.settimeout(5)
+            slow.settimeout(LIMIT)
             got = 0
             with suppress(OSError):
                 while part := slow.recv(1 << 16):
@@ -306,11 +296,11 @@ def test_reads_are_limited(tmp_path):
 
         work = asyncio.run_coroutine_threadsafe(one.service.readers.scan(endless), one.service.loop)
         with pytest.raises(Exception, match="takes too long"):
-            work.result(20)
+            work.result(LIMIT)
 
 
 def test_a_stop_waits_for_no_read(tmp_path):
-    """A query under way when the service stops is ended: read_seconds are 20, and a stop takes 10 at most."""
+    """A query under way when the service stops is ended: it might take two minutes, and a stop takes far less."""
     one = Running(tmp_path / "hsb.db")
     begun = threading.Event()
 
@@ -319,8 +309,8 @@ def test_a_stop_waits_for_no_read(tmp_path):
         return reader.rows("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT COUNT(*) FROM n")
 
     work = asyncio.run_coroutine_threadsafe(one.service.readers.scan(endless), one.service.loop)
-    assert begun.wait(10)
+    assert begun.wait(LIMIT)
     began = time.monotonic()
     one.stop()
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < LIMIT / 2
     work.cancel()

@@ -2,10 +2,10 @@
 
 import http.client
 import threading
-import time
 from types import SimpleNamespace
 
 from support.serve.processes import ARMS, Process, sound
+from support.waiting import wait_until
 
 SPEC = {"arms": list(ARMS), "policy": {"kind": "Exp3"}, "durability": "receipt"}
 
@@ -39,9 +39,7 @@ def test_a_kill_takes_no_reward(tmp_path):
         clients = [threading.Thread(target=decided, args=(service, made)) for _ in range(4)]
         for client in clients:
             client.start()
-        until = time.monotonic() + 20
-        while len(made) < 100 and time.monotonic() < until:
-            time.sleep(0.01)
+        wait_until(lambda made=made: len(made) >= 100)
         service.kill()
         for client in clients:
             client.join()

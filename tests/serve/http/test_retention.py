@@ -1,10 +1,9 @@
 """Forgetting what decisions were asked, when they are old: what stays, what is replayed, which snapshot comes first."""
 
-import time
-
 import pytest
 from support.serve.core_cases import At, make
 from support.serve.http_cases import decide, running
+from support.waiting import wait_until
 
 from hsb.serve.checking import check
 from hsb.serve.core import AddCandidate, Change, Decide, Forget, Reward, TakeSnapshot, sealed_snapshots
@@ -123,11 +122,9 @@ def test_the_service_forgets_beside_its_requests(tmp_path, monkeypatch):
         def kept():
             return ["forgotten" not in one.get(f"/v1/policies/{id.split('-')[0]}/decisions/{id}").json for id in ids]
 
-        for _ in range(600):
-            if kept() == [False] * 10 + [True] * 30:
-                break
-            time.sleep(0.05)
-        assert kept() == [False] * 10 + [True] * 30  # those that wait stay, and those of a policy that says nothing
+        wait_until(
+            lambda: kept() == [False] * 10 + [True] * 30
+        )  # those that wait stay, and those of a policy that says nothing
         assert "hsb_forgotten_total 10.0" in one.get("/metrics").raw.decode()
         digest = one.get("/v1/policies/home?digest=true").json["digests"]
         key = one.key

@@ -5,6 +5,7 @@ import time
 
 import pytest
 from support.serve.http_cases import QUICK, decide
+from support.waiting import wait_until
 
 from hsb.serve.checking import check
 from hsb.serve.core.receipts import receipt
@@ -201,9 +202,7 @@ def test_answered_from_memory_and_then_written(one, name):
     assert one.ask("PATCH", f"/v1/policies/{name}", {"durability": "receipt"}).json["durability"] == "receipt"
     made = [decide(one, name, context=k) for k in range(20)]
     assert all(each["receipt"] for each in made) and "receipt" not in decide(one, name, id=f"{name}-own")
-    until = time.monotonic() + 5
-    while one.get(f"/v1/policies/{name}").json["pending"] < 21:
-        assert time.monotonic() < until
+    wait_until(lambda: one.get(f"/v1/policies/{name}").json["pending"] >= 21)
     for each in made:
         found = one.get(f"/v1/policies/{name}/decisions/{each['id']}").json
         assert (found["arm"], found["propensity"]) == (each["arm"], each["propensity"])

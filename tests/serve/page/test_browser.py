@@ -17,7 +17,7 @@ import pytest
 
 pytest.importorskip("uvicorn")
 playwright = pytest.importorskip("playwright.sync_api")
-pytestmark = pytest.mark.sized  # make test-serve installs what it needs
+pytestmark = [pytest.mark.long, pytest.mark.sized]  # make test-serve installs what it needs
 
 HARNESS = Path(__file__).parents[2] / "support" / "serve" / "page_harness.py"
 VIEWS = [

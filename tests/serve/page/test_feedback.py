@@ -47,7 +47,8 @@ def served(path, came, *, decisions=1200, delay=(0, 0), **feedback):
 def looked_at(made):
     client = made.client()
     found = {name: client.get(f"/p/home/{name}.json").json() for name in ("feedback", "overview", "guarantee", "audit")}
-    text = client.get("/p/home/feedback").text
+    text, proved = client.get("/p/home/feedback").text, client.get("/p/home/guarantee").text
+    assert "64 of a feature" in proved and "makes every decision itself, without a floor" in proved  # of what the bound is
     assert ("Feedback by arm" in text) == bool(found["feedback"]["came"])
     made.close()
     return found

@@ -156,6 +156,7 @@ def misses(seeds, shift=0.0):
     return missed / seeds
 
 
+@pytest.mark.long
 def test_bands_survive_thirty_looks():
     """5 % are promised; were it 5 %, more than 7 of 60 runs would miss with a probability of 0.01. They are cautious, so it is far less."""
     assert (misses(60) <= 7 / 60).all()

@@ -97,7 +97,7 @@ def test_estimates_and_their_difference_fit_each_other(made):
     assert [row["value"] for row in (policy, *others)] == [1.0, 1.0, 0.0, 2.0]
     assert [row["ahead"]["value"] for row in others] == [0.0, 1.0, -1.0]
     assert all((row["low"], row["high"]) == (0.0, 1.0) and row["verdict"] == "cannot be told yet" for row in others)
-    assert [arm["value"] for arm in made.client().get("/p/two/arms.json").json()["arms"]] == [2.0, 0.0]
+    assert [arm["value"] for arm in made.client().get("/p/two/arms.json").json()["arms"]] == [2.0, None]
 
 
 def test_the_axis_holds_intervals_not_estimates(made):
@@ -172,3 +172,16 @@ def test_a_plain_experiment_is_not_compared_with_itself(made):
     made.local.ask(Create(1, {"name": "usual", "arms": ["a", "b"], "policy": {"kind": "HSB"}}, b"r" * 32))
     filled(made, "usual", 0, 60)
     assert {"this policy", "uniform play"} < rows_of(made, "usual").keys()
+
+
+def test_of_an_arm_that_was_never_played_there_is_no_estimate(made):
+    """Its interval, all that is possible, stays; the control was played."""
+    made.local.ask(
+        Create(1, {"name": "one", "arms": ["a", "b"], "policy": {"kind": "HSB"}, "ramp": 0.0, "baseline": "a"}, b"o" * 32)
+    )
+    for k in range(5):
+        made.local.ask(Decide(2, "one", f"one-{k}", {"x": k}))
+        made.local.ask(Reward(3, f"one-{k}", 1.0))
+    a, b = made.client().get("/p/one/arms.json").json()["arms"]
+    assert (a["played"], a["value"]) == (5, 1.0) and (b["played"], b["value"], b["low"], b["high"]) == (0, None, 0.0, 1.0)
+    assert made.client().get("/p/one/arms").status_code == 200

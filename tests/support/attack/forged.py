@@ -123,7 +123,7 @@ def play(policy: hsb.Policy, rounds: int, seed: int) -> list[Any]:
         names = set(some or active)
         assert np.isfinite(p).all(), f"probabilities {p}"
         assert (p >= 0.0).all(), f"probabilities {p}"
-        assert abs(p.sum() - 1.0) < 1e-6, f"probabilities add to {p.sum()}"
+        assert abs(p.sum() - 1.0) < 1e-9, f"probabilities add to {p.sum()}"
         assert all(q == 0.0 for arm, q in zip(policy.arms, p, strict=True) if arm not in names), "an arm that is not available"
         decision = policy.decide(context, available=available)
         assert decision.arm in names, "played an arm that is not available"

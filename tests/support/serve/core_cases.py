@@ -1,8 +1,5 @@
 """What the tests of `tests/serve/core/test_engine.py` share with others."""
 
-import pytest
-
-from hsb.serve.checking import check
 from hsb.serve.core import STATUS, Create, Now
 from hsb.serve.local import Local
 
@@ -33,14 +30,6 @@ class At(Local):
     @property
     def home(self):
         return self.core.policies["home"]
-
-
-@pytest.fixture
-def at(tmp_path):
-    local = At(tmp_path / "hsb.db")
-    yield local
-    assert check(local.store).sound
-    local.close()
 
 
 def make(at, **spec):

@@ -3,7 +3,6 @@
 import http.client
 import json
 import threading
-import time
 from contextlib import contextmanager
 
 import pytest
@@ -12,6 +11,7 @@ pytest.importorskip("uvicorn")
 
 from hsb.serve.http import ServerSettings, Service
 from hsb.serve.http.server import bind, make_server
+from support.waiting import LIMIT, wait_until
 
 QUICK = {"kind": "Exp3"}  # compiles nothing that takes long
 
@@ -32,22 +32,20 @@ class Running:
     """A service that runs; `ask` sends a request with the admin's key, or with `key`."""
 
     def __init__(self, path, settings=None, admin_key=None, beside=()):
-        self.service = Service(path, settings or ServerSettings(), admin_key=admin_key)
+        self.service = Service(path, settings or ServerSettings(read_seconds=LIMIT), admin_key=admin_key)
         self.key = self.service.keys.printed or admin_key
         self.socket = bind("127.0.0.1", 0)
         self.port = self.socket.getsockname()[1]
         self.server = make_server(self.service, *beside, loop="asyncio")
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)
         self.thread.start()
-        until = time.monotonic() + 20
-        while not self.server.started:
-            assert self.thread.is_alive() and time.monotonic() < until
-            time.sleep(0.005)
+        wait_until(lambda: self.server.started or not self.thread.is_alive())
+        assert self.server.started
         self.connections, self.opened = threading.local(), []
 
     def ask(self, method, path, body=None, *, key=..., headers=None, raw=None):
         if not hasattr(self.connections, "one"):
-            self.connections.one = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+            self.connections.one = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT)
             self.opened.append(self.connections.one)
         connection = self.connections.one
         key = self.key if key is ... else key
@@ -71,7 +69,7 @@ class Running:
         for connection in self.opened:
             connection.close()
         self.server.should_exit = True
-        self.thread.join(15)
+        self.thread.join(LIMIT)
         assert not self.thread.is_alive()
 
 

@@ -17,6 +17,7 @@ pytest.importorskip("uvicorn")
 from hsb.serve.checking import check
 from hsb.serve.http.keys import generate_key
 from hsb.serve.store.sqlite import SqliteReader
+from support.waiting import LIMIT
 
 KEY = generate_key()
 HERE = Path(__file__).parent
@@ -45,7 +46,7 @@ class Process:
         self.errors = Path(f"{path}.{random.getrandbits(48):x}.err")  # a file: a pipe that nobody reads fills
         self.errors.parent.mkdir(exist_ok=True)
         with self.errors.open("w") as errors:
-            given = os.environ | {"HSB_ADMIN_KEY": KEY, "HSB_QUIET": "1"} | (env or {})
+            given = os.environ | {"HSB_ADMIN_KEY": KEY} | (env or {})
             self.process = subprocess.Popen(
                 line, stdout=subprocess.PIPE, stderr=errors, text=True, env=given, preexec_fn=limits
             )
@@ -59,7 +60,7 @@ class Process:
 
     def _begin(self):
         said = self.process.stdout.readline()
-        assert "http://127.0.0.1:" in said, (said, self.process.wait(20), self.errors.read_text())
+        assert "http://127.0.0.1:" in said, (said, self.process.wait(LIMIT), self.errors.read_text())
         self.port = int(said.partition("http://127.0.0.1:")[2].split()[0].split("/")[0])
         while not self.answers():
             assert self.process.poll() is None, (said, self.process.poll(), self.errors.read_text())
@@ -85,7 +86,7 @@ class Process:
     def ask_whole(self, method, path, body=None, key=KEY):
         connection = getattr(self.local, "connection", None)
         if connection is None:
-            connection = self.local.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+            connection = self.local.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT)
         try:
             connection.request(method, path, None if body is None else json.dumps(body), {"Authorization": f"Bearer {key}"})
             answer = connection.getresponse()
@@ -165,7 +166,7 @@ class Clients:
         """End, if the service has not ended it; all threads have when this returns."""
         self.ended = True
         for thread in self.threads:
-            thread.join(60)
+            thread.join(LIMIT)
             assert not thread.is_alive()
 
     def _client(self, service, number, rng):

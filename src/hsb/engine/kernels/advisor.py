@@ -11,6 +11,7 @@ short of 1. Before its own plays it expects what the rest of its parent has seen
 
 so no play counts twice. As in HSB a node stops or goes on, here by Bayes evidence: the probability that its means gave to each loss
 seen. The advice is the arm with the least mean - WIDTHS standard deviations, both mixed over the path by the posterior of stopping.
+With more than FEW arms each node remembers nu, mu and the deviation of every arm, and computes anew those of arms played since.
 
 A node also keeps means that remember about 50 plays. Where these have predicted its losses so much better than its whole subtree that it
 cannot be chance, the world has changed there: the node and all below it start anew. The evidence must exceed visits^1.5 + 10000.
@@ -18,11 +19,29 @@ cannot be chance, the world has changed there: the node and all below it start a
 
 import math
 
+import numpy as np
+
 from .advice import put
 from .arms import is_available
-from .header import ARMS
+from .header import ARMS, BASES, FEW, WIDTH
 from .jit import inner, kernel
-from .words.advisor import ADVICE, BORN, CHANGED, CLOCK, COUNTS, DEPTH, EVIDENCE, GO, ROW0, SCRATCH, STOP, STRIDE, VISITS
+from .words.advisor import (
+    ADVICE,
+    BORN,
+    CHANGED,
+    CLOCK,
+    COUNTS,
+    DEPTH,
+    EVIDENCE,
+    EXPECTED,
+    GO,
+    NEXT,
+    ROW0,
+    SCRATCH,
+    STOP,
+    STRIDE,
+    VISITS,
+)
 
 SHRINK = 4.0  # how many plays the parent's mean is worth
 WIDTHS = 1.25  # standard deviations of optimism
@@ -50,58 +69,97 @@ def _width(mu, n):
 
 @inner
 def visit(F, I, cell, available, reach):
-    """Reach pass: one node, whose block of arms has the advised ones' shares and 0 for the others. O(depth * arms)."""
+    """Reach pass: one node, whose block of arms has the advised ones' shares and 0 for the others."""
     I[ADVICE] = advise(F, I, cell, available)
     return put(F, I, SCRATCH + 3 * I[ARMS], reach)
 
 
-@kernel("D1 L1 l C1?")
+@kernel("D1 L1 l C1")
 def advise(F, I, cell, available):
     """The advice for a cell among the available arms, the first of equals; each arm's index is left where the means were.
 
-    Changes nothing but scratch. O(depth * arms).
+    Changes nothing but scratch. O(depth * arms), of which little is dear where a row of memory is nearly right.
     """
     M, depth, row0, stride = I[ARMS], I[DEPTH], I[ROW0], I[STRIDE]
-    lost, kept, expected, mean, width = SCRATCH, SCRATCH + M, SCRATCH + 2 * M, SCRATCH + 3 * M, SCRATCH + 4 * M
+    mean, width = F[SCRATCH + 3 * M : SCRATCH + 4 * M], F[SCRATCH + 4 * M : SCRATCH + 5 * M]
     for m in range(M):
-        F[lost + m] = F[kept + m] = F[mean + m] = F[width + m] = 0.0
-        F[expected + m] = 0.5
+        mean[m] = width[m] = 0.0
     reach = 1.0
     changed = 0.0
+    above = at = row = -1
     for level in range(depth + 1):
-        row = row0 + ((1 << level) + (cell >> (depth - level))) * stride
-        changed = max(changed, F[row + CHANGED])
-        if _is_fresh(F, row, changed):
+        node = (1 << level) + (cell >> (depth - level))
+        below = row0 + node * stride
+        changed = max(changed, F[below + CHANGED])
+        if _is_fresh(F, below, changed):
             break
+        parent, above, row = row, at, below
+        at = _memory(I, node if M > FEW else level)
+        _remember(F, I, parent, row, above, at)
         here = reach
         if level < depth:
             here = reach * F[row + STOP]
             reach *= F[row + GO]
         else:
             reach = 0.0
+        means, widths = F[at + EXPECTED + M : at + EXPECTED + 2 * M], F[at + EXPECTED + 2 * M : at + EXPECTED + 3 * M]
         for m in range(M):
-            if not is_available(available, m):
-                continue
-            at = row + COUNTS + 4 * m
-            l, k = F[at], F[at + 1]
-            if level > 0:
-                F[expected + m] = _shrunk(max(F[lost + m] - l, 0.0), max(F[kept + m] - k, 0.0), F[expected + m])
-            F[lost + m] = l
-            F[kept + m] = k
-            mu = _shrunk(l, k, F[expected + m])
-            F[mean + m] += here * mu
-            F[width + m] += here * _width(mu, l + k)
+            mean[m] += here * means[m]
+            width[m] += here * widths[m]
+    if reach > 0.0:  # what lies on nodes never visited
+        for m in range(M):
+            mu = 0.5
+            if row >= 0:
+                mu = _shrunk(F[row + COUNTS + 4 * m], F[row + COUNTS + 4 * m + 1], F[at + EXPECTED + m])
+            mean[m] += reach * mu
+            width[m] += reach * _width(mu, 0.0)
     best = -1
     least = math.inf
     for m in range(M):
-        index = math.inf
-        if is_available(available, m):
-            mu = _shrunk(F[lost + m], F[kept + m], F[expected + m])  # of nodes never visited
-            index = F[mean + m] + reach * mu - WIDTHS * (F[width + m] + reach * _width(mu, 0.0))
-        F[mean + m] = index
+        index = mean[m] - WIDTHS * width[m] if is_available(available, m) else math.inf
+        mean[m] = index
         if index < least or (best < 0 and is_available(available, m)) or index != index:  # NaN is advised, and ends the round
             best, least = m, index
     return best
+
+
+@inner
+def _remember(F, I, parent, row, above, at):
+    """Make a node's row of memory right, which it is but for the arms played since; `parent` is -1 at the root."""
+    M, now, due = I[ARMS], F[CLOCK], F[at + NEXT]
+    if M > FEW and 0.0 < due <= now + 1.0 and now + 1.0 - due < M:
+        for t in range(np.int64(due) - 1, np.int64(now)):
+            _remember_arm(F, parent, row, above, at, M, np.int64(F[_recent(I, t)]))
+    else:
+        for m in range(M):
+            _remember_arm(F, parent, row, above, at, M, m)
+    F[at + NEXT] = now + 1.0
+
+
+@inner
+def _memory(I, node):
+    """Where in F a row of memory is."""
+    return I[I[BASES]] + I[WIDTH] + I[ARMS] + node * (EXPECTED + 3 * I[ARMS])
+
+
+@inner
+def _recent(I, t):
+    """Where in F the arm of round t, one of the last, is; with more than FEW arms."""
+    return _memory(I, 2 << I[DEPTH]) + t % I[ARMS]
+
+
+@inner
+def _remember_arm(F, parent, row, above, at, M, m):
+    """What is expected of an arm in a node, its mean and the width."""
+    l, k = F[row + COUNTS + 4 * m], F[row + COUNTS + 4 * m + 1]
+    expected = 0.5
+    if parent >= 0:
+        lost, kept = F[parent + COUNTS + 4 * m], F[parent + COUNTS + 4 * m + 1]
+        expected = _shrunk(max(lost - l, 0.0), max(kept - k, 0.0), F[above + EXPECTED + m])
+    mu = _shrunk(l, k, expected)
+    F[at + EXPECTED + m] = expected
+    F[at + EXPECTED + M + m] = mu
+    F[at + EXPECTED + 2 * M + m] = _width(mu, l + k)
 
 
 @inner
@@ -123,6 +181,8 @@ def learn(F, I, cell, arm, loss):
             F[row + BORN] = clock  # and CHANGED stays, for the nodes below that were not visited since
             for i in range(COUNTS, stride):
                 F[row + i] = 0.0
+            if M > FEW:
+                F[_memory(I, (1 << level) + (cell >> (depth - level))) + NEXT] = 0.0
         at = row + COUNTS + 4 * arm
         l, k = F[at], F[at + 1]
         if level > 0:
@@ -148,6 +208,8 @@ def learn(F, I, cell, arm, loss):
             F[row + GO] = (1.0 - share) * go / q + share * 0.5
         below = q
         _watch(F, row, arm, loss, F[at + 2], F[at + 3], q, visits + 1.0)
+    if M > FEW:
+        F[_recent(I, np.int64(clock))] = arm
     F[CLOCK] = clock + 1.0
 
 

@@ -8,12 +8,15 @@ A weight below `ARM_TINY` is kept as its logarithm, `LOGS` words behind its plac
 the total. It returns as the others fall. So no weight is ever lost, however long the run.
 """
 
+import numpy as np
+
 from ... import reproducible_math
 from . import header as h
 from . import maths
 from .jit import inner, kernel
 
 LN2 = reproducible_math.log(2.0)
+U1, U2, U3, U4, U5, U6, U7 = (np.uint64(i) for i in range(1, 8))
 
 
 @inner
@@ -52,8 +55,8 @@ def reset(F, I, b):
 
 @inner
 def eight(F, b):
-    """Sum of eight weights."""
-    return ((F[b] + F[b + 1]) + (F[b + 2] + F[b + 3])) + ((F[b + 4] + F[b + 5]) + (F[b + 6] + F[b + 7]))
+    """Sum of eight weights; the place is unsigned: a signed one costs a test for counting from the end."""
+    return ((F[b] + F[b + U1]) + (F[b + U2] + F[b + U3])) + ((F[b + U4] + F[b + U5]) + (F[b + U6] + F[b + U7]))
 
 
 @inner
@@ -66,11 +69,12 @@ def rebuild(F, I, b):
     """Recompute every sum of the block at b. O(M)."""
     size = I[h.ARMS]
     while size > h.BLOCK:
-        above = b + _padded(size)
-        size = _padded(size) // h.BLOCK
+        wide = _padded(size)
+        size = wide // h.BLOCK
+        below, above = F[b : b + wide], F[b + wide : b + wide + size]
         for i in range(size):
-            F[above + i] = eight(F, b + h.BLOCK * i)
-        b = above
+            above[i] = eight(below, np.uint64(h.BLOCK * i))
+        b += wide
 
 
 @inner
@@ -80,7 +84,7 @@ def _climb(F, I, b, arm):
         above = b + _padded(size)
         size = _padded(size) // h.BLOCK
         arm //= h.BLOCK
-        F[above + arm] = eight(F, b + h.BLOCK * arm)
+        F[above + arm] = eight(F, np.uint64(b + h.BLOCK * arm))
         b = above
 
 
@@ -160,26 +164,21 @@ def shrink_masked(F, I, b, arm, x, f, available, g):
 
 @inner
 def update(F, I, b, arm, x, f, available, g):
-    """Either of the two, as arms are available (None or empty: all of them)."""
-    if available is not None:
-        if len(available) > 0:
-            return shrink_masked(F, I, b, arm, x, f, available, g)
+    """Either of the two, as arms are available."""
+    if len(available) > 0:
+        return shrink_masked(F, I, b, arm, x, f, available, g)
     return shrink(F, I, b, arm, x, f)
 
 
 @inner
 def is_masked(available):
     """Are some arms not available?"""
-    if available is None:
-        return False
     return len(available) > 0
 
 
 @inner
 def is_available(available, m):
     """Is arm m available?"""
-    if available is None:
-        return True
     return len(available) == 0 or available[m] != 0
 
 
@@ -192,8 +191,9 @@ def share(F, I, b, drift):
     M = I[h.ARMS]
     gift = drift * total(F, b, I[h.TOP], I[h.TOP_SIZE]) / M
     keep = 1.0 - drift
+    weights = F[b : b + M]  # a slice, so that several are computed at once
     for m in range(M):
-        F[b + m] = F[b + m] * keep + gift
+        weights[m] = weights[m] * keep + gift
     rebuild(F, I, b)
 
 

@@ -1,8 +1,4 @@
-"""Rounds in logarithms: those that offer only arms whose probability a double cannot tell from 0, and steps too large for the fast passes.
-
-Nearly no run has such rounds, and these passes take as long to compile as all the others. So kernels are compiled without them (`logs` is
-None), stop where one would be needed, and the state goes on with kernels that have them.
-"""
+"""Rounds in logarithms: those that offer only arms whose probability a double cannot tell from 0, and steps too large for the fast passes."""
 
 import math
 
@@ -17,88 +13,68 @@ UNSEEN = 1e-90  # below this total the probabilities of the available arms are c
 
 
 @inner
-def mix(F, I, key, available, p, total, has, logs):
-    """`rounds.mix` where the available arms have a total that a double can hardly tell from 0: the total; -1 without logarithms."""
-    if logs is not None:
-        _log_probabilities(F, I, key, available, p, has)
-        _normalise(p)
-        return total
-    return -1.0
+def mix(F, I, key, available, p):
+    """Fill p with the probabilities of the available arms where a double can hardly tell their total from 0."""
+    _log_probabilities(F, I, key, available, p)
+    _normalise(p)
 
 
 @inner
-def log_g(F, I, key, available, p, arm, x, has, logs):
-    """`rounds._log_g` likewise; inf without logarithms."""
-    if logs is not None:
-        _log_probabilities(F, I, key, available, p, has)
-        return _log_kept(p, arm, x)
-    return math.inf
+def log_g(F, I, key, available, p, arm, x):
+    """`rounds._log_g` likewise."""
+    _log_probabilities(F, I, key, available, p)
+    return _log_kept(p, arm, x)
 
 
 @inner
-def weigh(F, I, key, available, step, drift, has, logs):
-    """The rest of `rounds.update`, for any `step` = (arm, x, ln g): ln of the whole mixture's ratio; inf without logarithms."""
-    if logs is not None:
-        r = 0.0
-        for k in range(I[state_words.MEMBERS] - 1, -1, -1):
-            f, i, part = members.own(F, I, k, key)
-            n = of.extend(f, i, part, members.count(I, k), has.dense, has.compressed)
-            r = _ratio_log(f, i, part, n, step, available, has.trees, has.intervals, has.listed, has.heads)
-            if i[h.PARENT] >= 0:
-                F[members.place(I, i, one_of_words.CHILD_RATIO)] = r
-            of.share(f, i, n, drift, has.trees, has.heads)
-        return r
-    return math.inf
+def weigh(F, I, key, available, step, drift):
+    """The rest of `rounds.update`, for any `step` = (arm, x, ln g): ln of the whole mixture's ratio."""
+    r = 0.0
+    for k in range(I[state_words.MEMBERS] - 1, -1, -1):
+        f, i, part = members.own(F, I, k, key)
+        n = of.extend(f, i, part, members.count(I, k))
+        r = _ratio_log(f, i, part, n, step, available)
+        if i[h.PARENT] >= 0:
+            F[members.place(I, i, one_of_words.CHILD_RATIO)] = r
+        of.share(f, i, n, drift)
+    return r
 
 
 @inner
-def _ratio_log(F, I, key, n, step, available, trees, interval, listed, heads):
+def _ratio_log(F, I, key, n, step, available):
     """`kinds.ratio` in logarithms, for `step` = (arm, x, ln g)."""
     arm, x, log_g = step
     kind = I[h.KIND]
-    if trees is not None:
-        if kind == h.DENSE or kind == h.COMPRESSED:
-            return tree.ratio_log(F, I, n, arm, x, available, log_g)
-    if interval is not None:
-        if kind == h.INTERVALS:
-            return intervals.ratio_log(F, I, key, arm, x, available, log_g)
-    if listed is not None:
-        if kind == h.GRAPH:
-            return graph.ratio_log(F, I, n, arm, x, available, log_g)
-        if kind == h.ONE_OF:
-            return one_of.ratio_log(F, I, arm, x, available, log_g)
-    if heads is not None:
-        if kind == h.ADVISOR or kind == h.ENSEMBLE:
-            return advice.log_ratio(F, I, arm, x)
-        return one_of.ratio_log(F, I, arm, x, available, log_g)
-    return 0.0
+    if kind == h.DENSE or kind == h.COMPRESSED:
+        return tree.ratio_log(F, I, n, arm, x, available, log_g)
+    if kind == h.INTERVALS:
+        return intervals.ratio_log(F, I, key, arm, x, available, log_g)
+    if kind == h.GRAPH:
+        return graph.ratio_log(F, I, n, arm, x, available, log_g)
+    if kind == h.ADVISOR or kind == h.ENSEMBLE:
+        return advice.log_ratio(F, I, arm, x)
+    return one_of.ratio_log(F, I, arm, x, available, log_g)
 
 
 @inner
-def _log_visit(F, I, key, n, reach, trees, interval, listed, heads):
+def _log_visit(F, I, key, n, reach):
     """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too. Return ln of the rest."""
     kind = I[h.KIND]
-    if trees is not None:
-        if kind == h.DENSE or kind == h.COMPRESSED:
-            return tree.log_visit(F, I, key, n, reach) - maths.log(float(I[h.ARMS]))
-    if interval is not None:
-        if kind == h.INTERVALS:
-            intervals.log_visit(F, I, key, n, reach)
-    if listed is not None:
-        if kind == h.GRAPH:
-            graph.log_visit(F, I, n, reach)
-        elif kind == h.ONE_OF:
-            one_of.log_visit(F, I, reach)
-    if heads is not None:
-        if kind == h.ADVISOR or kind == h.ENSEMBLE:
-            F[I[h.WEIGHT]] = reach
-        elif kind == h.HEAD:
-            one_of.log_visit(F, I, reach)
+    if kind == h.DENSE or kind == h.COMPRESSED:
+        return tree.log_visit(F, I, key, n, reach) - maths.log(float(I[h.ARMS]))
+    if kind == h.INTERVALS:
+        intervals.log_visit(F, I, key, n, reach)
+    elif kind == h.GRAPH:
+        graph.log_visit(F, I, n, reach)
+    elif kind == h.ADVISOR or kind == h.ENSEMBLE:
+        F[I[h.WEIGHT]] = reach
+    else:
+        one_of.log_visit(F, I, reach)
     return -math.inf
 
 
 @inner
-def _log_probabilities(F, I, key, available, p, has):
+def _log_probabilities(F, I, key, available, p):
     """After `rounds.visit`: p[m] = ln of the probability of arm m, up to a constant; -inf where it is not available. Uses up the scratch."""
     for k in range(I[state_words.MEMBERS]):
         f, i, part = members.own(F, I, k, key)
@@ -106,7 +82,7 @@ def _log_probabilities(F, I, key, available, p, has):
         reach = 0.0
         if i[h.PARENT] >= 0:
             reach = F[members.place(I, i, one_of_words.CHILD_REACH)]
-        f[h.REST] = _log_visit(f, i, part, n, reach, has.trees, has.intervals, has.listed, has.heads)
+        f[h.REST] = _log_visit(f, i, part, n, reach)
         for v in range(n):
             f[i[h.WEIGHT] + v] -= arms.log_total(f, i, i[i[h.BASES] + v])
     for m in range(len(p)):

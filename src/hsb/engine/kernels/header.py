@@ -15,8 +15,8 @@ Numbers that may become very small are never lost and never floored:
 
 from ... import reproducible_math
 
-# What became of a round: learned; a tree is short of rows; it needs logarithms, which these kernels were compiled without.
-DONE, DUE, SHORT, HARD = 0, 1, 2, 3
+# What became of a round: learned; a tree is short of rows; the state is not one any more.
+DONE, DUE, SHORT, BROKEN = 0, 1, 2, 3
 
 # Kinds of members.
 DENSE, COMPRESSED, INTERVALS, GRAPH, ONE_OF, ADVISOR, HEAD, ENSEMBLE = 1, 2, 3, 4, 5, 6, 7, 8

@@ -1,97 +1,73 @@
-"""Each verb of a member, whatever its kind.
-
-The last arguments are fields of what a state has (`has.py`): 0, or None if it has none of it. Numba compiles no branch that None rules out,
-so a policy waits only for the kernels that it needs.
-"""
+"""Each verb of a member, whatever its kind."""
 
 import numpy as np
 
 from . import advice, advisor, arms, ensemble, graph, intervals, one_of, rows, tree
-from .header import ADVISOR, BASES, COMPRESSED, DENSE, ENSEMBLE, GRAPH, HEAD, INTERVALS, KIND, ONE_OF
+from .header import ADVISOR, BASES, COMPRESSED, DENSE, ENSEMBLE, GRAPH, HEAD, INTERVALS, KIND
 from .jit import inner
 from .words.tree import PATH
 
 
 @inner
-def visit(F, I, key, available, reach, dense, compressed, interval, listed, heads, ensembles):
+def visit(F, I, key, available, reach):
     """Reach pass: how many nodes have rows. Their weights and arm blocks stand at WEIGHT and BASES."""
     kind = I[KIND]
-    if dense is not None:
-        if kind == DENSE:
-            return tree.visit_dense(F, I, key, reach)
-    if compressed is not None:
-        if kind == COMPRESSED:
-            return tree.visit(F, I, key, reach)
-    if interval is not None:
-        if kind == INTERVALS:
-            return intervals.visit(F, I, key, reach)
-    if listed is not None:
-        if kind == GRAPH:
-            return graph.visit(F, I, key, reach)
-        if kind == ONE_OF:
-            return one_of.visit(F, I, reach)
-    if ensembles is not None:
-        if kind == ENSEMBLE:
-            return ensemble.visit(F, I, key.view(np.float64), available, reach)
-    if heads is not None:
-        if kind == ADVISOR:
-            return advisor.visit(F, I, key[0], available, reach)
-        return one_of.visit(F, I, reach)
-    return 0
+    if kind == DENSE:
+        return tree.visit_dense(F, I, key, reach)
+    if kind == COMPRESSED:
+        return tree.visit(F, I, key, reach)
+    if kind == INTERVALS:
+        return intervals.visit(F, I, key, reach)
+    if kind == GRAPH:
+        return graph.visit(F, I, key, reach)
+    if kind == ENSEMBLE:
+        return ensemble.visit(F, I, key.view(np.float64), available, reach)
+    if kind == ADVISOR:
+        return advisor.visit(F, I, key[0], available, reach)
+    return one_of.visit(F, I, reach)
 
 
 @inner
-def extend(F, I, key, n, dense, compressed):
+def extend(F, I, key, n):
     """Rows for the other nodes that contain the key: how many nodes there are now."""
-    if dense is not None:
-        if I[KIND] == DENSE:
-            return tree.extend_dense(F, I, key, n)
-    if compressed is not None:
-        if I[KIND] == COMPRESSED:
-            return tree.extend(F, I, key, n)
+    if I[KIND] == DENSE:
+        return tree.extend_dense(F, I, key, n)
+    if I[KIND] == COMPRESSED:
+        return tree.extend(F, I, key, n)
     return n
 
 
 @inner
-def ratio(F, I, key, n, step, available, trees, interval, listed, heads):
+def ratio(F, I, key, n, step, available):
     """Ratio pass over the n nodes just visited, for `step` = (arm, x, exp(-x), g) with x <= STEP: the member's ratio."""
     arm, x, f, g = step
     kind = I[KIND]
-    if trees is not None:
-        if kind == DENSE or kind == COMPRESSED:
-            return tree.ratio(F, I, n, arm, x, f, available, g)
-    if interval is not None:
-        if kind == INTERVALS:
-            return intervals.ratio(F, I, key, arm, x, f, available, g)
-    if listed is not None:
-        if kind == GRAPH:
-            return graph.ratio(F, I, n, arm, x, f, available, g)
-        if kind == ONE_OF:
-            return one_of.ratio(F, I, arm, x, f, available, g)
-    if heads is not None:
-        if kind == ADVISOR or kind == ENSEMBLE:
-            return advice.ratio(F, I, arm, f)
-        return one_of.ratio(F, I, arm, x, f, available, g)
-    return 1.0
+    if kind == DENSE or kind == COMPRESSED:
+        return tree.ratio(F, I, n, arm, x, f, available, g)
+    if kind == INTERVALS:
+        return intervals.ratio(F, I, key, arm, x, f, available, g)
+    if kind == GRAPH:
+        return graph.ratio(F, I, n, arm, x, f, available, g)
+    if kind == ADVISOR or kind == ENSEMBLE:
+        return advice.ratio(F, I, arm, f)
+    return one_of.ratio(F, I, arm, x, f, available, g)
 
 
 @inner
-def share(F, I, n, drift, trees, heads):
+def share(F, I, n, drift):
     """Fixed share in the n nodes just learned from; `drift` is that of nodes and that of the head."""
     kind = I[KIND]
     own, head = drift
-    if heads is not None:
-        if kind == ADVISOR or kind == ENSEMBLE:
-            return
-        if kind == HEAD:
-            if head > 0.0:
-                one_of.share(F, I, head)
-            return
+    if kind == ADVISOR or kind == ENSEMBLE:
+        return
+    if kind == HEAD:
+        if head > 0.0:
+            one_of.share(F, I, head)
+        return
     if own == 0.0:
         return
     at, skip = BASES, 0
-    if trees is not None:
-        if kind == DENSE or kind == COMPRESSED:
-            at, skip = PATH, rows.ARMS_AT
+    if kind == DENSE or kind == COMPRESSED:
+        at, skip = PATH, rows.ARMS_AT
     for i in range(n):
         arms.share(F, I, I[I[at] + i] + skip, own)

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import hard, members, rounds
-from .has import Has
-from .header import BASES, DONE, DUE, HARD, REST, WEIGHT
+from .header import BASES, BROKEN, DONE, DUE, REST, WEIGHT
 from .jit import inner, kernel
 from .words.state import MEMBERS, P
 
@@ -97,8 +96,8 @@ def _add_listed(F, I, listed, p, arms):
 
 
 @inner
-def _mix(F, I, key, pools, k, p, M, has):
-    """`rounds.mix` for the arms of pool k, into the first entries of p; False where only logarithms could tell."""
+def _mix(F, I, key, pools, k, p, M):
+    """`rounds.mix` for the arms of pool k, into the first entries of p; False where there is no telling."""
     listed = pools.members[pools.starts[k] : pools.starts[k + 1]]
     n = len(listed)
     scratch = F[I[P] : I[P] + M]
@@ -117,7 +116,7 @@ def _mix(F, I, key, pools, k, p, M, has):
         p[j] = min(p[j], 1.0)
         total += p[j]
     if not total >= hard.UNSEEN:  # nor where it is no number
-        if not rounds.mix(F, I, key, pools.masks[k], scratch, has) >= 0.0:
+        if not rounds.mix(F, I, key, pools.masks[k], scratch) >= 0.0:
             return False
         for j in range(n):
             p[j] = scratch[listed[j]]
@@ -175,13 +174,12 @@ def _probability(pools, k, p, sums, u, arms, shown, j):
     return min(p[j], 1.0)
 
 
-@kernel("D1 L1 ArmPools(C2 L1 L1 L1 B1) Events(L2 L1 L1 D1 D1) Memory(D2 D2 L1) l Learned(L1 D1) (l l) kinds", free=True)
-def run(F, I, pools, events, memory, most, learned, at, kinds):
+@kernel("D1 L1 ArmPools(C2 L1 L1 L1 B1) Events(L2 L1 L1 D1 D1) Memory(D2 D2 L1) l Learned(L1 D1) (l l)", free=True)
+def run(F, I, pools, events, memory, most, learned, at):
     """Go on `at` = (the first row not played, how many were learned from); it ends after `most` learned.
 
     Return where it is then, and why.
     """
-    has = Has(*kinds)
     start, n = at
     keys = events.keys
     none = pools.masks[0][:0]
@@ -194,10 +192,10 @@ def run(F, I, pools, events, memory, most, learned, at, kinds):
         visited = True
         if pools.whole[k]:
             available = none
-            rounds.visit(F, I, key, none, has)
-            arm, probability = rounds.draw(F, I, key, none, u, has)
+            rounds.visit(F, I, key, none)
+            arm, probability = rounds.draw(F, I, key, none, u)
             if arm < 0:
-                return (t, n), HARD
+                return (t, n), BROKEN
             if arm != shown:
                 probability = 0.0
         else:
@@ -205,16 +203,14 @@ def run(F, I, pools, events, memory, most, learned, at, kinds):
             place = _place(key, len(memory.row))
             visited = not _is_kept(memory, place, keys, t, events.pool, fresh)
             if visited:
-                rounds.visit(F, I, key, available, has)
-                if not _mix(F, I, key, pools, k, memory.p[place], M, has):
-                    return (t, n), HARD
+                rounds.visit(F, I, key, available)
+                if not _mix(F, I, key, pools, k, memory.p[place], M):
+                    return (t, n), BROKEN
                 _keep(memory, place, pools.starts[k + 1] - pools.starts[k], t)
             probability = _probability(pools, k, memory.p[place], memory.sums[place], u, M, shown, pools.place[t])
         if probability > 0.0:
             loss, no = events.loss[t], n < 0  # neither recalled nor plain; a literal would compile the same once more
-            status = rounds.update(
-                F, I, key, available, shown, loss, probability, visited, rounds.NONE, rounds.NOW, no, no, kinds
-            )
+            status = rounds.update(F, I, key, available, shown, loss, probability, visited, rounds.NONE, rounds.NOW, no, no)
             if status > DUE:
                 return (t, n), status
             learned.rows[n] = t

@@ -1,7 +1,7 @@
 """Whole rounds: reach down, an arm, ratio up. What a state calls (`engine/state/state.py`).
 
-A state is two arrays, laid out as `header.py` says. `key` is one row of words, a part for each member. `available` is None in rounds without
-masks; else one byte per arm, and empty where every arm is available. `kinds` says what is compiled: the fields of `Has` (`has.py`).
+A state is two arrays, laid out as `header.py` says. `key` is one row of words, a part for each member. `available` has one
+byte per arm, and is empty where every arm is available.
 """
 
 import math
@@ -12,7 +12,6 @@ from ... import reproducible_math
 from . import advice, advisor, arms, ensemble, hard, maths, members
 from . import header as h
 from . import kinds as of
-from .has import Has
 from .jit import inner, kernel
 from .words import one_of as one_of_words
 from .words import state as state_words
@@ -27,16 +26,14 @@ MOST = 1e15  # a step beyond this counts as this: its logarithm is no longer kno
 
 
 @inner
-def visit(F, I, key, available, has):
+def visit(F, I, key, available):
     """Reach pass over all members."""
     for k in range(I[state_words.MEMBERS]):
         f, i, part = members.own(F, I, k, key)
         reach = 1.0
         if i[h.PARENT] >= 0:
             reach = F[members.place(I, i, one_of_words.CHILD_REACH)]
-        I[state_words.DIRECTORY + k * state_words.ENTRY + state_words.COUNT] = of.visit(
-            f, i, part, available, reach, has.dense, has.compressed, has.intervals, has.listed, has.heads, has.ensembles
-        )
+        I[state_words.DIRECTORY + k * state_words.ENTRY + state_words.COUNT] = of.visit(f, i, part, available, reach)
 
 
 @inner
@@ -73,10 +70,10 @@ def add_all(F, I, p):
 
 
 @inner
-def mix(F, I, key, available, p, has):
+def mix(F, I, key, available, p):
     """Fill p with the probabilities of the available arms, which add to 1; the others get 0. Return their share of all weight.
 
-    O(nodes * arms). Not >= 0 where only logarithms could tell, and where they are no numbers.
+    O(nodes * arms). Not >= 0 where they are no numbers.
     """
     for m in range(len(p)):
         p[m] = 0.0
@@ -88,17 +85,16 @@ def mix(F, I, key, available, p, has):
     if not arms.is_masked(available):
         return 1.0 if total > 0.0 else -1.0
     if total < hard.UNSEEN:
-        return hard.mix(F, I, key, available, p, total, has, has.logs)
+        hard.mix(F, I, key, available, p)
+        return total
     for m in range(len(p)):
         p[m] /= total
     return total
 
 
 @inner
-def _walk(F, I, u, many):
+def _walk(F, I, u):
     """Draw an arm, first a node, by its mass, then an arm of it; and its probability. O(nodes + log M)."""
-    if many is None:
-        return -1, 0.0
     arm = _walked(F, I, u)
     return arm, min(propensity(F, I, arm), 1.0)
 
@@ -130,18 +126,18 @@ def _walked(F, I, u):
 
 
 @inner
-def draw(F, I, key, available, u, has):
-    """The arm that the number u in [0, 1) selects, and its probability, after `visit`: -1 where only logarithms could tell.
+def draw(F, I, key, available, u):
+    """The arm that the number u in [0, 1) selects, and its probability, after `visit`: -1 where there is no telling.
 
     A pure function of state, key and u.
     """
     M = I[state_words.ALL_ARMS]
     if M > h.FEW and not arms.is_masked(available):
-        arm, probability = _walk(F, I, u, has.many)
+        arm, probability = _walk(F, I, u)
         if probability > 0.0:  # but for rounding at the very end
             return arm, probability
     p = F[I[state_words.P] : I[state_words.P] + M]
-    if not mix(F, I, key, available, p, has) >= 0.0:
+    if not mix(F, I, key, available, p) >= 0.0:
         return -1, 0.0
     arm, probability = pick(p, u)
     return (
@@ -170,20 +166,18 @@ def pick(p, u):
     return arm, min(p[arm], 1.0)
 
 
-@kernel("D1 L1 L1 C1? d kinds")
-def decide(F, I, key, available, u, kinds):
+@kernel("D1 L1 L1 C1 d")
+def decide(F, I, key, available, u):
     """One decision. Changes nothing but scratch."""
-    has = Has(*kinds)
-    visit(F, I, key, available, has)
-    return draw(F, I, key, available, u, has)
+    visit(F, I, key, available)
+    return draw(F, I, key, available, u)
 
 
-@kernel("D1 L1 L1 C1? D1 kinds")
-def fill(F, I, key, available, p, kinds):
-    """The distribution over arms into p; False where only logarithms could tell. Changes nothing but scratch."""
-    has = Has(*kinds)
-    visit(F, I, key, available, has)
-    return mix(F, I, key, available, p, has) >= 0.0
+@kernel("D1 L1 L1 C1 D1")
+def fill(F, I, key, available, p):
+    """The distribution over arms into p; False where there is none. Changes nothing but scratch."""
+    visit(F, I, key, available)
+    return mix(F, I, key, available, p) >= 0.0
 
 
 @inner
@@ -211,35 +205,32 @@ def _others_remain(F, I, arm):
 
 
 @inner
-def _log_g(F, I, key, available, arm, x, has):
-    """ln of the factor g, which is what the available arms keep of their total; inf where only logarithms could tell."""
+def _log_g(F, I, key, available, arm, x):
+    """ln of the factor g, which is what the available arms keep of their total, in a round that does not offer every arm."""
     p = F[I[state_words.P] : I[state_words.P] + I[state_words.ALL_ARMS]]
-    if available is not None:
-        total = 0.0
-        for m in range(len(p)):
-            p[m] = 0.0 if available[m] == 0 else propensity(F, I, m)
-            total += p[m]
-        kept = 0.0
-        for m in range(len(p)):
-            kept += 0.0 if m == arm else p[m]
-        if kept >= hard.UNSEEN:
-            return maths.log((kept + p[arm] * maths.exp(-x)) / total)
-    return hard.log_g(F, I, key, available, p, arm, x, has, has.logs)
+    total = 0.0
+    for m in range(len(p)):
+        p[m] = 0.0 if available[m] == 0 else propensity(F, I, m)
+        total += p[m]
+    kept = 0.0
+    for m in range(len(p)):
+        kept += 0.0 if m == arm else p[m]
+    if kept >= hard.UNSEEN:
+        return maths.log((kept + p[arm] * maths.exp(-x)) / total)
+    return hard.log_g(F, I, key, available, p, arm, x)
 
 
 @inner
 def is_sole(available):
     """Is only one arm available?"""
-    if available is None:
-        return False
     n = 0
     for m in range(len(available)):
         n += available[m] != 0
     return n == 1
 
 
-@kernel("D1 L1 L1 C1? l d d b l d b b kinds")
-def update(F, I, key, available, arm, loss, probability, visited, made, advised, recalled, plain, kinds):
+@kernel("D1 L1 L1 C1 l d d b l d b b")
+def update(F, I, key, available, arm, loss, probability, visited, made, advised, recalled, plain):
     """Learn that `arm`, played with probability `probability`, had this loss. A status, of which only DONE and DUE changed anything.
 
     What is learned is loss - SHIFT, which may be negative; then probability >= RATE * SHIFT, so that no weight grows by more than e. `plain`:
@@ -251,7 +242,6 @@ def update(F, I, key, available, arm, loss, probability, visited, made, advised,
     are multiplied by g, so that the available arms keep their total. Every node learned from then shares `DRIFT` of its weights. `advised`, if
     not below 0, is how much of the advice was on the arm when it was decided: what the advisor says now is then of no account.
     """
-    has = Has(*kinds)
     shift = 0.0 if plain else F[state_words.SHIFT]
     late = 0.0
     if F[state_words.SEEN] > made >= 0:
@@ -268,52 +258,49 @@ def update(F, I, key, available, arm, loss, probability, visited, made, advised,
         if _is_short(I):
             return h.SHORT
         if not visited or masked:
-            visit(F, I, key, available, has)
+            visit(F, I, key, available)
             visited = True
-            _recall(F, I, available, arm, advised, has.heads)
-    if not _prepare(F, I, key, arm, visited, has.ensembles):
-        return h.HARD
+            _recall(F, I, available, arm, advised)
+    if not _prepare(F, I, key, arm, visited):
+        return h.BROKEN
     if weighs:
-        log_g = _log_g(F, I, key, available, arm, x, has) if masked else 0.0
+        log_g = _log_g(F, I, key, available, arm, x) if masked else 0.0
         if log_g == math.inf:
-            return h.HARD
+            return h.BROKEN
         if (x <= h.STEP and log_g >= -h.STEP) or (not masked and _others_remain(F, I, arm)):
             step = arm, x, maths.exp(-x), maths.exp(log_g)
             r = 1.0
             for k in range(I[state_words.MEMBERS] - 1, -1, -1):
                 f, i, part = members.own(F, I, k, key)
-                n = of.extend(f, i, part, members.count(I, k), has.dense, has.compressed)
-                r = of.ratio(f, i, part, n, step, available, has.trees, has.intervals, has.listed, has.heads)
+                n = of.extend(f, i, part, members.count(I, k))
+                r = of.ratio(f, i, part, n, step, available)
                 if i[h.PARENT] >= 0:
                     F[members.place(I, i, one_of_words.CHILD_RATIO)] = r
-                of.share(f, i, n, drift, has.trees, has.heads)
+                of.share(f, i, n, drift)
             log_z = log_g if masked else maths.log(r)
         else:
-            log_z = hard.weigh(F, I, key, available, (arm, x, log_g), drift, has, has.logs)
-            if log_z == math.inf:
-                return h.HARD
+            log_z = hard.weigh(F, I, key, available, (arm, x, log_g), drift)
             log_z = log_g if masked else log_z
         count(F, loss, shift, log_z, masked)
     else:
         F[state_words.LOST] += loss
         F[state_words.EXCESS] += loss - shift if x == 0.0 else 0.0  # a sole arm is played by every mapping awake
         F[state_words.MASKED] += 1.0 if masked and loss > 0.0 else 0.0
-    _teach(F, I, key, arm, loss, has.heads, has.ensembles)
+    _teach(F, I, key, arm, loss)
     F[state_words.SEEN] += 1.0
     F[state_words.LATE] = min(F[state_words.LATE] + late, MOST_LATE)
-    return settle(F, I, weighs, has.compressed)
+    return settle(F, I, weighs)
 
 
 @inner
-def settle(F, I, grew, compressed):
+def settle(F, I, grew):
     """After rounds were learned: is anything due? `grew`: trees may have new rows."""
     if F[state_words.SEEN] + F[state_words.LATE] >= F[state_words.UNTIL] > 0.0:
         F[state_words.DUE] = 1.0
     if F[state_words.EXCESS] - F[state_words.SHARED] > F[state_words.EXCESS_LIMIT] > 0.0:
         F[state_words.DUE] = 1.0
-    if compressed is not None:
-        if grew and is_full(I):
-            F[state_words.DUE] = 1.0
+    if grew and is_full(I):
+        F[state_words.DUE] = 1.0
     return h.DUE if F[state_words.DUE] > 0.0 else h.DONE
 
 
@@ -328,14 +315,13 @@ def is_full(I):
 
 
 @inner
-def _recall(F, I, available, arm, advised, heads):
+def _recall(F, I, available, arm, advised):
     """Put back what was advised when a late round was decided."""
-    if heads is not None:
-        if advised >= 0.0:
-            for k in range(I[state_words.MEMBERS]):
-                f, i = members.arrays(F, I, k)
-                if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.ENSEMBLE:
-                    advice.recall(f, i, available, arm, advised)
+    if advised >= 0.0:
+        for k in range(I[state_words.MEMBERS]):
+            f, i = members.arrays(F, I, k)
+            if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.ENSEMBLE:
+                advice.recall(f, i, available, arm, advised)
 
 
 @inner
@@ -353,24 +339,21 @@ def count(F, loss, shift, log_z, masked):
 
 
 @inner
-def _prepare(F, I, key, arm, visited, ensembles):
+def _prepare(F, I, key, arm, visited):
     """Before anything is learned: do ensembles predict a number for the arm? Where they do not the state is broken, and must stay as it is."""
-    if ensembles is not None:
-        for k in range(I[state_words.MEMBERS]):
-            f, i, part = members.own(F, I, k, key)
-            if i[h.KIND] == h.ENSEMBLE and not ensemble.prepare(f, i, part.view(np.float64), arm, visited):
-                return False
+    for k in range(I[state_words.MEMBERS]):
+        f, i, part = members.own(F, I, k, key)
+        if i[h.KIND] == h.ENSEMBLE and not ensemble.prepare(f, i, part.view(np.float64), arm, visited):
+            return False
     return True
 
 
 @inner
-def _teach(F, I, key, arm, loss, heads, ensembles):
+def _teach(F, I, key, arm, loss):
     """What a round teaches whether or not anything was lost in it: advisors learn."""
-    if heads is not None:
-        for k in range(I[state_words.MEMBERS]):
-            f, i, part = members.own(F, I, k, key)
-            if i[h.KIND] == h.ADVISOR:
-                advisor.learn(f, i, part[0], arm, loss)
-            if ensembles is not None:
-                if i[h.KIND] == h.ENSEMBLE:
-                    ensemble.learn(f, i, part.view(np.float64), arm, loss)
+    for k in range(I[state_words.MEMBERS]):
+        f, i, part = members.own(F, I, k, key)
+        if i[h.KIND] == h.ADVISOR:
+            advisor.learn(f, i, part[0], arm, loss)
+        elif i[h.KIND] == h.ENSEMBLE:
+            ensemble.learn(f, i, part.view(np.float64), arm, loss)

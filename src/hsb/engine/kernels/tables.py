@@ -1,7 +1,7 @@
 """Whole tables of rounds: played, decided, learned from a log, or only looked at. One call a chunk.
 
-A table's keys have a row a round; its masks, in rounds that offer some arms only, a row of bytes for each pool of arms, and `pool` says which
-one a round has. Where nothing is masked, `masks` and `pool` are None.
+A table's keys have a row a round; its masks a row of bytes for each pool of arms, and `pool` says which one a round has, or is empty where each
+round has its own. Masks without columns offer every arm.
 """
 
 from typing import NamedTuple
@@ -10,22 +10,31 @@ import numpy as np
 
 from . import medium, members, rounds, small
 from .arms import is_available
-from .has import Has
-from .header import BLOCK, DONE, DUE, HARD
+from .header import BLOCK, BROKEN, DENSE, DONE, DUE, FEW, KIND, SMALL
 from .jit import inner, kernel
-from .words.state import ALL_ARMS, FLOOR, SEEN, STATE_WORDS, P
+from .words.state import ALL_ARMS, FLOOR, MEMBERS, SEEN, STATE_WORDS, P
+from .words.tree import FANOUT
 
 
 class Rounds(NamedTuple):
-    """What happens: keys, masks and pools; every arm's loss, or that of `arm` with its propensity in `probabilities`; u, which decides."""
+    """What happens: keys, masks and pools; every arm's loss; u, which decides."""
 
     keys: np.ndarray
-    masks: np.ndarray | None = None
-    pool: np.ndarray | None = None
-    losses: np.ndarray | None = None
-    us: np.ndarray | None = None
-    arm: np.ndarray | None = None
-    probabilities: np.ndarray | None = None
+    masks: np.ndarray
+    pool: np.ndarray
+    losses: np.ndarray
+    us: np.ndarray
+
+
+class Logged(NamedTuple):
+    """What happened: keys, masks and pools; the arm played, its loss, its propensity."""
+
+    keys: np.ndarray
+    masks: np.ndarray
+    pool: np.ndarray
+    arm: np.ndarray
+    losses: np.ndarray
+    probabilities: np.ndarray
 
 
 class Out(NamedTuple):
@@ -55,45 +64,46 @@ def is_whole(mask):
 
 @inner
 def _available(masks, pool, t):
-    """What round t pools."""
-    if masks is None:
-        return None
-    mask = masks[t] if pool is None else masks[pool[t]]
-    return mask[:0] if is_whole(mask) else mask
+    """What round t pools: the row of `masks`, and how many of its entries count, which is none where every arm is available."""
+    k = pool[t] if len(pool) > 0 else t
+    return k, 0 if is_whole(masks[k]) else masks.shape[1]
 
 
 @inner
-def _play_few(F, I, table, out, span, masks, few, some):
-    """The first round from span[0] on, and before span[1], that `small.play` and `medium.play` cannot play."""
-    if few is not None:
-        if masks is None and F[FLOOR] == 0.0:
-            f, i = members.arrays(F, I, 0)
-            return small.play(f, i, F[:STATE_WORDS], table, out, span[0], span[1])
-    if some is not None:
-        if masks is None and F[FLOOR] == 0.0:
-            f, i = members.arrays(F, I, 0)
-            p = F[I[P] : I[P] + (2 * BLOCK if I[ALL_ARMS] > BLOCK else BLOCK)]
-            return medium.play(f, i, F[:STATE_WORDS], table, out, p, span)
-    return span[0]
+def _is_few(F, I, masks):
+    """Is this one dense binary tree with few arms, all of them available?"""
+    i = members.arrays(F, I, 0)[1]
+    alone = I[MEMBERS] == 1 and i[KIND] == DENSE and I[ALL_ARMS] <= FEW
+    return alone and i[FANOUT] == 2 and masks.shape[1] == 0 and F[FLOOR] == 0.0
 
 
 @inner
-def _draw(F, I, key, available, u, has):
+def _play_few(F, I, table, out, start, end):
+    """The first round from `start` on, and before `end`, that `small.play` and `medium.play` cannot play."""
+    f, i = members.arrays(F, I, 0)
+    if I[ALL_ARMS] <= SMALL:
+        return small.play(f, i, F[:STATE_WORDS], table, out, start, end)
+    p = F[I[P] : I[P] + (2 * BLOCK if I[ALL_ARMS] > BLOCK else BLOCK)]
+    return medium.play(f, i, F[:STATE_WORDS], table, out, p, (start, end))
+
+
+@inner
+def _draw(F, I, key, available, u):
     """`rounds.draw` with a floor: of all decisions that share is uniform among the available arms, and the probability says so."""
     floor = F[FLOOR]
     if floor == 0.0:
-        return rounds.draw(F, I, key, available, u, has)
+        return rounds.draw(F, I, key, available, u)
     M = I[ALL_ARMS]
     n = 0
     for m in range(M):
         n += is_available(available, m)
     if u >= floor:
-        arm, probability = rounds.draw(F, I, key, available, (u - floor) / (1.0 - floor), has)
+        arm, probability = rounds.draw(F, I, key, available, (u - floor) / (1.0 - floor))
         if arm < 0:
             return -1, 0.0
     else:
         p = F[I[P] : I[P] + M]
-        if not rounds.mix(F, I, key, available, p, has) >= 0.0:
+        if not rounds.mix(F, I, key, available, p) >= 0.0:
             return -1, 0.0
         arm, left = 0, min(int(u / floor * n), n - 1)
         for m in range(M):
@@ -105,35 +115,28 @@ def _draw(F, I, key, available, u, has):
     return arm, (1.0 - floor) * probability + floor / n
 
 
-@kernel(
-    "D1 L1 Rounds(L2 - - D2 D1 - -) Out(L1 D1 D1) l l small",
-    "D1 L1 Rounds(L2 - - D2 D1 - -) Out(L1 D1 D1) l l medium",
-    "D1 L1 Rounds(L2 - - D2 D1 - -) Out(L1 D1 D1) l l kinds",
-    "D1 L1 Rounds(L2 C2 - D2 D1 - -) Out(L1 D1 D1) l l kinds",
-    "D1 L1 Rounds(L2 C2 L1 D2 D1 - -) Out(L1 D1 D1) l l kinds",
-    free=True,
-)
-def play(F, I, table, out, start, end, kinds):
+@kernel("D1 L1 Rounds(L2 C2 L1 D2 D1) Out(L1 D1 D1) l l", free=True)
+def play(F, I, table, out, start, end):
     """Play rounds start .. end - 1; return the first round not played, and why."""
-    has = Has(*kinds)
+    few = _is_few(F, I, table.masks)
     t = start
     while t < end:
-        played = _play_few(F, I, table, out, (t, end), table.masks, has.small, has.medium)
-        F[SEEN] += played - t
-        t = played
-        if t == end:
-            return t, rounds.settle(F, I, t < start, has.compressed)
-        available = _available(table.masks, table.pool, t)
+        if few:
+            played = _play_few(F, I, table, out, t, end)
+            F[SEEN] += played - t
+            t = played
+            if t == end:
+                return t, rounds.settle(F, I, t < start)
+        row, arms = _available(table.masks, table.pool, t)
+        available = table.masks[row, :arms]
         key = table.keys[t]
-        rounds.visit(F, I, key, available, has)
-        arm, probability = _draw(F, I, key, available, table.us[t], has)
+        rounds.visit(F, I, key, available)
+        arm, probability = _draw(F, I, key, available, table.us[t])
         if arm < 0:
-            return t, HARD
+            return t, BROKEN
         loss = table.losses[t, arm]
         visited, plain = t >= start, t < start  # always, and never; with literals Numba would compile the same once more
-        status = rounds.update(
-            F, I, key, available, arm, loss, probability, visited, rounds.NONE, rounds.NOW, plain, plain, kinds
-        )
+        status = rounds.update(F, I, key, available, arm, loss, probability, visited, rounds.NONE, rounds.NOW, plain, plain)
         if status > DUE:
             return t, status
         out.arms[t] = arm
@@ -145,56 +148,43 @@ def play(F, I, table, out, start, end, kinds):
     return t, DONE
 
 
-@kernel(
-    "D1 L1 Rounds(L2 - - - D1 - -) Chosen(L1 D1 D1) l l l kinds",
-    "D1 L1 Rounds(L2 C2 - - D1 - -) Chosen(L1 D1 D1) l l l kinds",
-    "D1 L1 Rounds(L2 C2 L1 - D1 - -) Chosen(L1 D1 D1) l l l kinds",
-    free=True,
-)
-def decide(F, I, table, out, advice, start, end, kinds):
+@kernel("D1 L1 Rounds(L2 C2 L1 D2 D1) Chosen(L1 D1 D1) l l l", free=True)
+def decide(F, I, table, out, advice, start, end):
     """Decide rounds start .. end - 1, without a floor; return the first one not decided, and why. `advice` is its place in F, or 0."""
-    has = Has(*kinds)
     for t in range(start, end):
-        available = _available(table.masks, table.pool, t)
-        rounds.visit(F, I, table.keys[t], available, has)
-        arm, probability = rounds.draw(F, I, table.keys[t], available, table.us[t], has)
+        row, arms = _available(table.masks, table.pool, t)
+        available = table.masks[row, :arms]
+        rounds.visit(F, I, table.keys[t], available)
+        arm, probability = rounds.draw(F, I, table.keys[t], available, table.us[t])
         if arm < 0:
-            return t, HARD
+            return t, BROKEN
         out.arms[t] = arm
         out.probabilities[t] = probability
         out.advised[t] = F[advice + arm] if advice > 0 else -1.0
     return end, DONE
 
 
-@kernel(
-    "D1 L1 Rounds(L2 - - D1 - L1 D1) l l kinds",
-    "D1 L1 Rounds(L2 C2 - D1 - L1 D1) l l kinds",
-    "D1 L1 Rounds(L2 C2 L1 D1 - L1 D1) l l kinds",
-    free=True,
-)
-def learn(F, I, table, start, end, kinds):
-    """Learn rows start .. end - 1, whose arms and propensities come from a log; return the first row not learned, and why."""
+@kernel("D1 L1 Logged(L2 C2 L1 L1 D1 D1) l l", free=True)
+def learn(F, I, table, start, end):
+    """Learn rows start .. end - 1 of a log; return the first row not learned, and why."""
     for t in range(start, end):
-        available = _available(table.masks, table.pool, t)
+        row, arms = _available(table.masks, table.pool, t)
+        available = table.masks[row, :arms]
         visited, plain = t < start, t >= start  # never, and always: what a log says is learned as it is
         arm, loss, probability = table.arm[t], table.losses[t], table.probabilities[t]
         status = rounds.update(
-            F, I, table.keys[t], available, arm, loss, probability, visited, rounds.NONE, rounds.NOW, visited, plain, kinds
+            F, I, table.keys[t], available, arm, loss, probability, visited, rounds.NONE, rounds.NOW, visited, plain
         )
         if status != DONE:
             return (t + 1 if status == DUE else t), status
     return end, DONE
 
 
-@kernel(
-    "D1 L1 Rounds(L2 - - - - - -) D2 l l kinds",
-    "D1 L1 Rounds(L2 C2 - - - - -) D2 l l kinds",
-    "D1 L1 Rounds(L2 C2 L1 - - - -) D2 l l kinds",
-    free=True,
-)
-def fill(F, I, table, p, start, end, kinds):
+@kernel("D1 L1 Rounds(L2 C2 L1 D2 D1) D2 l l", free=True)
+def fill(F, I, table, p, start, end):
     """The distribution over arms of rows start .. end - 1, into the rows of p. Nothing is learned. O(rows * nodes * arms)."""
     for t in range(start, end):
-        if not rounds.fill(F, I, table.keys[t], _available(table.masks, table.pool, t), p[t], kinds):
-            return t, HARD
+        row, arms = _available(table.masks, table.pool, t)
+        if not rounds.fill(F, I, table.keys[t], table.masks[row, :arms], p[t]):
+            return t, BROKEN
     return end, DONE

@@ -26,7 +26,7 @@ def library_name() -> str:
 def sources() -> list[Path]:
     """All files that the library is made of: kernels, and what makes code of them."""
     kernels = (PACKAGE / "engine" / "kernels", PACKAGE / "experiments" / "paper" / "kernels")
-    files = [path for folder in kernels for path in folder.rglob("*.py") if path.name not in ("jit.py", "compiled_files.py")]
+    files = [path for folder in kernels for path in folder.rglob("*.py") if path.name not in ("jit.py", "numba_engine.py")]
     return sorted(
         [*files, PACKAGE / "reproducible_math.py", *(HERE / name for name in ("lower.py", "signatures.py", "glue.c"))]
     )

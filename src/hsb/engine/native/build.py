@@ -1,7 +1,7 @@
 """Build the native engine: `python -m hsb.engine.native.build`. It needs Numba and a C compiler, or the one that the package ziglang carries.
 
 The kernels are typed and lowered once, optimised and emitted for each level of processor, and linked with the glue into one library that every
-Python from 3.11 on can load. Equal sources give equal bytes.
+Python from 3.11 on can load. Equal sources give equal bytes. `--platform` links for other systems too (`platforms.py`), which needs ziglang.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib
-import importlib.util
 import os
 import pkgutil
 import shutil
@@ -20,11 +19,12 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-LEVELS = {"x86_64": ("x86-64-v4", "x86-64-v3", "x86-64-v2"), "aarch64": ("generic",), "arm64": ("apple-m1",)}
+from .platforms import OTHERS, Platform, find_compiler, here
+
 HERE = Path(__file__).parent
-ALLOWED = {"memset", "memcpy", "memmove"}
+ALLOWED = {"memset", "sqrt"}  # a square root is an instruction
 
 
 def main() -> int:
@@ -33,8 +33,11 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=HERE, help="folder for the library")
     parser.add_argument("--level", action="append", help="build for this level of processor alone; may be repeated")
     parser.add_argument("--if-stale", action="store_true", help="do nothing if a library of these sources is there")
+    parser.add_argument(
+        "--platform", action="append", help=f"link for this system too, in a folder of its name: {', '.join(OTHERS)}"
+    )
     options = parser.parse_args()
-    os.environ |= {"HSB_ENGINE": "build", "HSB_QUIET": "1"}
+    os.environ["HSB_ENGINE"] = "build"
     from . import library_name, load, sources_digest
 
     target = options.out / library_name()
@@ -46,20 +49,15 @@ def main() -> int:
             "hsb: no C compiler was found (cc, gcc, clang, or the package ziglang): the kernels are compiled by Numba when first used."
         )
         return 0
-    build(target, compiler, options.level, sources_digest())
-    print(f"hsb: built {target.name}, {target.stat().st_size:,} bytes")
+    lowered = lower_all()
+    found = [(here(compiler, options.level), target)]
+    for name in options.platform or ():
+        found.append((OTHERS[name], options.out / name / OTHERS[name].library))
+    for platform, path in found:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        link(lowered, platform, path, sources_digest())
+        print(f"hsb: built {path.relative_to(options.out)}, {path.stat().st_size:,} bytes")
     return 0
-
-
-def find_compiler() -> list[str] | None:
-    """The command of a C compiler, or None."""
-    named = os.environ.get("CC", "").split()
-    if named and shutil.which(named[0]):
-        return named
-    for name in ("cc", "gcc", "clang"):
-        if path := shutil.which(name):
-            return [path]
-    return [sys.executable, "-m", "ziglang", "cc"] if importlib.util.find_spec("ziglang") else None
 
 
 def declared() -> Iterator[tuple[str, Any, tuple[str, ...], bool]]:
@@ -74,10 +72,15 @@ def declared() -> Iterator[tuple[str, Any, tuple[str, ...], bool]]:
     yield from jit.declared
 
 
-def build(target: Path, compiler: Sequence[str], levels: Sequence[str] | None, digest: str) -> None:
-    """Lower, optimise, emit and link; the library takes its place when it is whole."""
-    import platform
+class Lowered(NamedTuple):
+    """The kernels as LLVM's bitcode, and their entries: symbol, kernel, letters, without the GIL?"""
 
+    bitcode: bytes
+    signatures: Sequence[tuple[str, str, str, bool]]
+
+
+def lower_all() -> Lowered:
+    """Type and lower every kernel; this process cannot call what Numba compiles any more."""
     import llvmlite.binding as llvm
 
     from . import lower
@@ -87,24 +90,26 @@ def build(target: Path, compiler: Sequence[str], levels: Sequence[str] | None, d
     for name, function, words, free in declared():
         for each in words:
             entries.add(name, function, each, free=free)
-    bitcode = entries.link().as_bitcode()
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    chosen = tuple(levels or LEVELS.get(platform.machine(), ("generic",)))
+    return Lowered(entries.link().as_bitcode(), entries.signatures)
+
+
+def link(lowered: Lowered, platform: Platform, target: Path, digest: str) -> None:
+    """Optimise, emit and link for a system; the library takes its place when it is whole."""
+    bitcode, signatures = lowered
     with tempfile.TemporaryDirectory() as folder:
-        objects = [f"engine{number}.o" for number in range(len(chosen))]
-        symbols = [symbol for symbol, *_ in entries.signatures]
+        objects = [f"engine{number}.o" for number in range(len(platform.levels))]
+        emitted = partial(emit, bitcode, [symbol for symbol, *_ in signatures], platform.triple)
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # LLVM runs without the GIL
-            for name, code in zip(objects, pool.map(partial(emit, bitcode, symbols), chosen, range(len(chosen))), strict=True):
+            for name, code in zip(objects, pool.map(emitted, platform.levels, range(len(objects))), strict=True):
                 Path(folder, name).write_bytes(code)
-        Path(folder, "table.h").write_text(table(entries.signatures, chosen, digest))
+        Path(folder, "table.h").write_text(table(signatures, platform.levels, digest))
         shutil.copy(HERE / "glue.c", folder)
-        flags = ["-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-I.", "-s"]
-        if sys.platform == "linux":
-            flags.append("-Wl,--build-id=none")
-        if sys.platform == "darwin":
-            flags += ["-undefined", "dynamic_lookup"]
-        subprocess.run([*compiler, *flags, "glue.c", *objects, "-o", target.name], cwd=folder, check=True)
+        flags = ["-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-I.", *platform.flags]
+        more = platform.prepare(folder)
+        command = [*platform.compiler, *flags, "glue.c", *objects, *more, "-o", target.name]
+        subprocess.run(command, cwd=folder, check=True)
         made = Path(folder, target.name).read_bytes()
     from . import NOTE
 
@@ -114,11 +119,10 @@ def build(target: Path, compiler: Sequence[str], levels: Sequence[str] | None, d
         os.replace(staged, path)
 
 
-def emit(bitcode: bytes, symbols: Sequence[str], level: str, number: int) -> bytes:
+def emit(bitcode: bytes, symbols: Sequence[str], triple: str, level: str, number: int) -> bytes:
     """Machine code for one level of processor; its entries end with the level's number."""
     import llvmlite.binding as llvm
 
-    triple = llvm.get_process_triple()
     machine = llvm.Target.from_triple(triple).create_target_machine(cpu=level, opt=3, reloc="pic", codemodel="default")
     module = llvm.parse_bitcode(bitcode)
     module.triple, module.data_layout = triple, str(machine.target_data)
@@ -129,7 +133,7 @@ def emit(bitcode: bytes, symbols: Sequence[str], level: str, number: int) -> byt
     builder = llvm.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
     undefined = {each.name for each in module.functions if each.is_declaration and not each.name.startswith("llvm.")}
-    if undefined - ALLOWED - {"sqrt"}:
+    if undefined - ALLOWED:
         raise SystemExit(f"the kernels call what is not theirs: {', '.join(sorted(undefined - ALLOWED))}")
     code: bytes = machine.emit_object(module)
     return code

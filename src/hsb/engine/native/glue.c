@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 typedef intptr_t Py_ssize_t;
 typedef struct { Py_ssize_t ob_refcnt; void *ob_type; } PyObject;
@@ -69,22 +72,27 @@ typedef struct { const char *kernel; const char *letters; int free; Entry entry;
 typedef struct { const char *level; const Variant *variants; int count; } Level;
 #include "table.h" /* DIGEST, NAMES, LEVELS (best first) and COUNT of them */
 
-/* Has this processor, and its operating system, what a level asks for? */
+/* Has this processor, and its operating system, what a level asks for? The compiler's own words for this need its run-time library, which
+   not every compiler has. */
+#if defined(__x86_64__)
+static int has(unsigned word, unsigned bits) { return (word & bits) == bits; }
+
 static int runs_here(const char *name) {
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-    __builtin_cpu_init();
-    int v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-             __builtin_cpu_supports("fma") && __builtin_cpu_supports("popcnt");
-    int v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    if (!strcmp(name, "x86-64-v4")) return v4;
+    unsigned a, b, ones, more, extended = 0, d, enabled = 0;
+    if (!__get_cpuid(1, &a, &b, &ones, &d)) return 0;
+    int v2 = has(ones, 1u << 0 | 1u << 9 | 1u << 13 | 1u << 19 | 1u << 20 | 1u << 23); /* sse3 ssse3 cx16 sse4.1 sse4.2 popcnt */
+    if (!strcmp(name, "x86-64-v2")) return v2;
+    if (has(ones, 1u << 27)) __asm__("xgetbv" : "=a"(enabled), "=d"(d) : "c"(0)); /* what the system keeps of wide registers */
+    if (!__get_cpuid_count(7, 0, &a, &more, &b, &d)) more = 0;
+    __get_cpuid(0x80000001, &a, &b, &extended, &d);
+    int v3 = v2 && has(enabled, 0x6) && has(ones, 1u << 12 | 1u << 22 | 1u << 28 | 1u << 29) && /* fma movbe avx f16c */
+             has(more, 1u << 3 | 1u << 5 | 1u << 8) && has(extended, 1u << 5);                /* bmi1 avx2 bmi2, lzcnt */
     if (!strcmp(name, "x86-64-v3")) return v3;
-    return !strcmp(name, "x86-64-v2") ? __builtin_cpu_supports("sse4.2") : 1;
-#else
-    (void)name;
-    return 1;
-#endif
+    return v3 && has(enabled, 0xe6) && has(more, 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31); /* avx512 f dq cd bw vl */
 }
+#else
+static int runs_here(const char *name) { return name != NULL; }
+#endif
 
 enum { WORDS = 160, MOST = 512 };
 typedef struct { const char *name; const Variant *first; int count; } Kernel;
@@ -117,9 +125,6 @@ static int read_value(PyObject *value, const char **at, int64_t **in) {
     const char *p = *at;
     char letter = *p++;
     switch (letter) {
-        case '-':
-            if (value != &_Py_NoneStruct) return 0;
-            break;
         case 'd': {
             double number = PyFloat_AsDouble(value);
             if (number == -1.0 && PyErr_Occurred()) return -1;
@@ -146,11 +151,6 @@ static int read_value(PyObject *value, const char **at, int64_t **in) {
             *(*in)++ = truth;
             break;
         }
-        case 's': case 'm': /* kinds of one tree alone: field 6 or 7 is there */
-            if (PyTuple_GetItem(value, letter == 's' ? 6 : 7) == &_Py_NoneStruct) return 0;
-            break;
-        case 'k':
-            break;
         case '(': {
             Py_ssize_t n = PyTuple_Size(value);
             if (n < 0) return -1;

@@ -15,8 +15,7 @@ from numba.core import cgutils, codegen, cpu
 from numba.core.compiler_lock import global_compiler_lock
 from numba.np import arrayobj
 
-from ..kernels.has import Has
-from .signatures import split, variants
+from .signatures import split
 
 types: Any = numba.types
 I64 = ir.IntType(64)
@@ -30,12 +29,6 @@ SCALARS: dict[str, Any] = {
     "c": types.uint8,
     "a": types.int8,
     "i": types.int32,
-}
-FIELDS = Has._fields
-KINDS = {
-    "kinds": {name: name not in ("small", "medium") for name in FIELDS},
-    "small": {name: name != "medium" for name in FIELDS},
-    "medium": {name: name != "small" for name in FIELDS},
 }
 
 handles: list[Any] = []
@@ -70,10 +63,6 @@ def take_over() -> None:
 
 def numba_type(word: str, names: dict[str, Any]) -> Any:
     """The type that a word stands for; `names` are the globals of the kernel's module."""
-    if word == "-":
-        return types.none
-    if word in KINDS:
-        return types.Tuple([types.int64 if there else types.none for there in KINDS[word].values()])
     if "(" in word:
         name, _, rest = word.partition("(")
         parts = [numba_type(each, names) for each in split(rest[:-1])]
@@ -90,11 +79,9 @@ def numba_type(word: str, names: dict[str, Any]) -> Any:
 def letters_of(word: str) -> str:
     """A word as the glue reads it.
 
-    >>> letters_of("Rounds(L2 - d)"), letters_of("D2*"), letters_of("kinds")
-    ('(L2-d)', 'D2*', 'k')
+    >>> letters_of("Rounds(L2 d)"), letters_of("D2*")
+    ('(L2d)', 'D2*')
     """
-    if word in KINDS:
-        return word[0]
     if "(" in word:
         return f"({''.join(map(letters_of, split(word.partition('(')[2][:-1])))})"
     return word
@@ -109,11 +96,8 @@ class Entries:
 
     @global_compiler_lock
     def add(self, name: str, function: Any, declared: str, *, free: bool) -> None:
-        """Lower every variant of a kernel and make its entries."""
-        for number, words in enumerate(variants(declared)):
-            self._add(f"{name.replace('.', '_')}_{len(self.signatures)}_{number}", name, function, words, free)
-
-    def _add(self, symbol: str, name: str, dispatcher: Any, words: tuple[str, ...], free: bool) -> None:
+        """Lower a variant of a kernel and make its entry."""
+        symbol, words, dispatcher = f"{name.replace('.', '_')}_{len(self.signatures)}", split(declared), function
         arguments = tuple(numba_type(word, dispatcher.py_func.__globals__) for word in words)
         dispatcher.compile(arguments)
         result = dispatcher.overloads[arguments]
@@ -167,14 +151,8 @@ class _Words:
     def value(self, kind: Any) -> Any:
         """An argument in the form that Numba hands about."""
         context, builder = self.context, self.builder
-        if kind == types.none:
-            return context.get_dummy_value()
         if isinstance(kind, types.BaseTuple):
-            if len(kind.types) == len(FIELDS) and not isinstance(kind, types.BaseNamedTuple):
-                parts = [context.get_dummy_value() if each == types.none else ir.Constant(I64, 0) for each in kind.types]
-            else:
-                parts = [self.value(each) for each in kind.types]
-            return context.make_tuple(builder, kind, parts)
+            return context.make_tuple(builder, kind, [self.value(each) for each in kind.types])
         if isinstance(kind, types.Array):
             return self._array(kind)
         word = self.word()

@@ -1,32 +1,15 @@
-"""How a kernel's arguments are written down beside it: a word for each, as in `@kernel("D1 L1 C1? d kinds")`.
+"""How a kernel's arguments are written down beside it: a word for each, as in `@kernel("D1 L1 C1 d")`.
 
 A letter is a type: d float64, l int64, u uint64, b bool, c uint8, a int8, i int32. A capital with a number is an array of that many dimensions,
-contiguous, or of any layout with a star behind. A question mark: or None. `-` is None. A name with words in brackets is a NamedTuple of that
-name, which the kernel's module defines. `kinds` are the fields of `Has`, whatever a state has; `small` and `medium` the same where one tree
-stands alone, whose tables are played by kernels of their own.
+contiguous, or of any layout with a star behind. A name with words in brackets is a NamedTuple of that name, which the kernel's module defines.
 """
-
-from collections.abc import Iterator
-from itertools import product
-
-LETTERS = "dlubcai"
-
-
-def variants(declared: str) -> Iterator[tuple[str, ...]]:
-    """Yield every combination of words that a declaration stands for: each `x?` is None or x.
-
-    >>> list(variants("D1 C1? d"))
-    [('D1', '-', 'd'), ('D1', 'C1', 'd')]
-    """
-    choices = [("-", word[:-1]) if word.endswith("?") else (word,) for word in split(declared)]
-    yield from product(*choices)
 
 
 def split(words: str) -> list[str]:
     """The words of a declaration; a NamedTuple with its brackets is one.
 
-    >>> split("D1 Rounds(L2 - d) l")
-    ['D1', 'Rounds(L2 - d)', 'l']
+    >>> split("D1 Rounds(L2 d) l")
+    ['D1', 'Rounds(L2 d)', 'l']
     """
     found, depth, begin = [], 0, 0
     for at, letter in enumerate(words + " "):

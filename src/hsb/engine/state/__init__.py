@@ -8,11 +8,23 @@ from .graphs import make_graph
 from .heads import add_options, hang, make_head, make_one_of
 from .intervals import make_intervals
 from .member import Kind, Member, Walk, aligned_zeros, checked, resized
-from .state import State
+from .state import EVERY_ARM, State
 from .trees import chain_prior, coarser, make_cells, make_tree, rows_at
 from .warm import warm_start
 
-__all__ = ["Kind", "Member", "NewPlaces", "State", "Walk", "aligned_zeros", "chain_prior", "checked", "depth_for", "hang"]
+__all__ = [
+    "EVERY_ARM",
+    "Kind",
+    "Member",
+    "NewPlaces",
+    "State",
+    "Walk",
+    "aligned_zeros",
+    "chain_prior",
+    "checked",
+    "depth_for",
+    "hang",
+]
 __all__ += ["coarser", "make_advisor", "rows_at"]
 __all__ += ["add_options", "make_ensemble", "rescale", "resized_ensemble", "room_for", "set_places", "width_for"]
 __all__ += ["FitRows", "begin_own_rounds", "fit_ensemble", "rounds_known"]

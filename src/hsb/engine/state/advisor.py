@@ -5,7 +5,7 @@ import numpy as np
 from ...types import Floats, Ints
 from ..kernels import header as h
 from ..kernels.words import advisor as advisor_words
-from ..kernels.words.advisor import BORN, CHANGED, CLOCK, COUNTS, EVIDENCE, SCRATCH, VISITS
+from ..kernels.words.advisor import BORN, CHANGED, CLOCK, COUNTS, EVIDENCE, EXPECTED, SCRATCH, VISITS
 from .member import Kind, Member, aligned_zeros, arm_block, hung_as
 from .sound import CLOSE
 from .views import AdvisorView
@@ -37,7 +37,9 @@ def make_advisor(depth: int, arms: int) -> Member:
     I[advisor_words.ROW0], I[advisor_words.ROWS_END] = row0, end
     I[h.TOP], I[h.TOP_SIZE], I[h.WIDTH], I[h.LOGS], I[h.VISITS] = top, size, width, width, 1
     I[h.WEIGHT], I[h.BASES], I[h.PARENT], I[h.HEADER] = weight, h.HEADER, -1, block
-    F = aligned_zeros(-(-(block + width + arms) // 8) * 8)
+    memory = EXPECTED + 3 * arms
+    memory = (2 << depth) * memory + arms if arms > h.FEW else (depth + 1) * memory
+    F = aligned_zeros(-(-(block + width + arms + memory) // 8) * 8)
     F[block + width : block + width + arms] = -np.inf  # the logarithms of the arms that are not advised
     return Member(F, I)
 

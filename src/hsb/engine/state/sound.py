@@ -10,7 +10,7 @@ from ...types import Flags, Floats, Ints
 from ..kernels import header as h
 from .member import Member
 
-CLOSE = 1e-6  # what adds to 1 may be off by so much
+CLOSE = 1e-12  # what adds to 1 may be off by so much: where kernels went there it is off by 1e-15
 LEAST_TOTAL, MOST_TOTAL = 1e-130, 1e130  # of an arm block: kernels keep it between ARM_LOW and ARM_HIGH
 MOST_LOG, LEAST_LOG = 300.0, -1e290  # of a weight that is kept as its logarithm
 HIDDEN = 1e230  # a hidden number lies between this and its inverse: kernels keep it between BASE and OPTION_TINY

@@ -11,20 +11,24 @@ import numpy as np
 from ...errors import BrokenState
 from ...types import Arrays, Floats, Ints, Masks
 from ..kernels import header as h
-from ..kernels.has import Has
 from ..kernels.words import state as state_words
 from ..kernels.words.advice import ADVICE
 from .member import FEW_WORDS, Member, Walk, aligned_zeros, checked
-from .views import OptionsView, TreeView
+from .views import OptionsView
 
 if TYPE_CHECKING:
     from ..kernels.replay import ArmPools, Events
-    from ..kernels.tables import Chosen, Out, Rounds
+    from ..kernels.tables import Chosen, Logged, Out, Rounds
 
 MANY = 1 << 62
 MOST_INTS = 1 << 16  # of a state's I that is copied whole
 SPARE = 1 << 17  # words of F behind the last member, where there is an ensemble: for trees that come later
 ADVISORS = (h.ADVISOR, h.ENSEMBLE)
+EVERY_ARM: Masks = np.zeros(0, dtype=np.uint8)  # what kernels take for a mask where there is none
+BROKEN = (
+    "What this policy has learned is no longer a distribution over its arms: its numbers were changed from outside, or by several "
+    "threads at once. Load it from a file again."
+)
 
 
 class Laid(NamedTuple):
@@ -32,8 +36,6 @@ class Laid(NamedTuple):
 
     F: Floats
     I: Ints
-    kinds: tuple[int | None, ...]
-    """What the kernels must be compiled for: the fields of `Has` (`engine/kernels/has.py`), as a plain tuple."""
     advice: int
     """F: where the advice of the one advisor stands; 0 if there is not just one."""
 
@@ -42,10 +44,8 @@ class State:
     """Members one after the other in two arrays, F and I (`engine/kernels/header.py`), and the verbs of a round.
 
     `members` come parents first, `words` says how many words of a key each takes, `walks` how a graph hangs together. A key is one row of all
-    their words. `header` are the state's own words of F; `hard`: kernels have logarithms. `available` is None if every arm is available, else
-    one
-    byte per arm. Kernels check nothing and stop where a tree is short of rows, or where a round needs logarithms that they were compiled
-    without; `_mend` puts that right, and the verb goes on.
+    their words. `header` are the state's own words of F. `available` is None if every arm is available, else one
+    byte per arm. Kernels check nothing and stop where a tree is short of rows: `_mend` makes room, and the verb goes on.
 
     >>> from hsb import BinaryTree
     >>> tree = BinaryTree(depth=3)
@@ -65,14 +65,12 @@ class State:
         walks: Sequence[Walk | None] = (),
         *,
         header: Floats | None = None,
-        hard: bool = False,
     ) -> None:
         from ..kernels import rounds, tables  # loads Numba: on first use
 
         self._rounds, self.tables = rounds, tables
         self.words = list(words)
         self.walks = list(walks) or [None] * len(members)
-        self._hard = hard  # are the kernels compiled with logarithms?
         self._visited: Ints | None = None  # the key of the last call, if that visited its nodes and offered every arm
         if header is None:
             header = np.zeros(state_words.STATE_WORDS)
@@ -97,11 +95,10 @@ class State:
     def decide(self, key: Ints, available: Masks | None, u: float) -> tuple[int, float, float]:
         """The arm that u selects, its probability, and the share of the advice on it (`advised`). Changes nothing."""
         self._visited = None
-        F, I, kinds, advice = self.laid
-        arm, probability = self._rounds.decide(F, I, key, available, u, kinds)
+        F, I, advice = self.laid
+        arm, probability = self._rounds.decide(F, I, key, EVERY_ARM if available is None else available, u)
         if arm < 0:
-            self._mend(h.HARD)
-            return self.decide(key, available, u)
+            raise BrokenState(BROKEN)
         if available is None:
             self._visited = key
         return arm, probability, F.item(advice + arm) if advice else -1.0
@@ -109,11 +106,10 @@ class State:
     def fill(self, key: Ints, available: Masks | None, p: Floats) -> None:
         """The distribution over arms, into p. Changes nothing."""
         self._visited = None
-        F, I, kinds, _ = self.laid
-        if not self._rounds.fill(F, I, key, available, p, kinds):
-            self._mend(h.HARD)
-            self.fill(key, available, p)
-        elif available is None:
+        F, I, _ = self.laid
+        if not self._rounds.fill(F, I, key, EVERY_ARM if available is None else available, p):
+            raise BrokenState(BROKEN)
+        if available is None:
             self._visited = key
 
     def set_pace(
@@ -212,10 +208,9 @@ class State:
         """
         visited = key is self._visited and available is None and not recalled
         self._visited = None
-        F, I, kinds, _ = self.laid
-        status = self._rounds.update(
-            F, I, key, available, arm, loss, probability, visited, made, advised, recalled, plain, kinds
-        )
+        F, I, _ = self.laid
+        mask = EVERY_ARM if available is None else available
+        status = self._rounds.update(F, I, key, mask, arm, loss, probability, visited, made, advised, recalled, plain)
         if status > h.DUE:
             self._mend(status)
             self.update(key, available, arm, loss, probability, made, advised, recalled, plain)
@@ -223,22 +218,22 @@ class State:
     def play(self, table: Rounds, out: Out, part: slice, *, to_come: int = MANY) -> None:
         """Decide and learn in the rounds of a part of a table. `to_come` rounds may follow, which room is made for."""
         kernel = self.tables.play
-        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, out, at, part.stop, laid.kinds), part.start, to_come)
+        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, out, at, part.stop), part.start, to_come)
 
     def choose(self, table: Rounds, out: Chosen) -> None:
         """Decide every round of a table, without a floor. Changes nothing."""
         kernel, end = self.tables.decide, len(out.arms)
-        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, out, laid.advice, at, end, laid.kinds), 0)
+        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, out, laid.advice, at, end), 0)
 
-    def learn(self, table: Rounds, part: slice) -> None:
+    def learn(self, table: Logged, part: slice) -> None:
         """Learn the rounds of a part of a table, whose arms and propensities come from a log."""
         kernel = self.tables.learn
-        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, at, part.stop, laid.kinds), part.start)
+        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, at, part.stop), part.start)
 
     def distributions(self, table: Rounds, p: Floats) -> None:
         """`fill` for every row of a table, into the rows of p."""
         kernel = self.tables.fill
-        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, p, at, len(p), laid.kinds), 0)
+        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, p, at, len(p)), 0)
 
     def replay(
         self, pools: ArmPools, events: Events, memory: Any, most: int, learned: Any, at: tuple[int, int]
@@ -250,7 +245,7 @@ class State:
         from ..kernels import replay
 
         def run(laid: Laid, at: tuple[int, int]) -> Any:
-            return replay.run(laid.F, laid.I, pools, events, memory, most, learned, at, laid.kinds)
+            return replay.run(laid.F, laid.I, pools, events, memory, most, learned, at)
 
         return self._go_on(run, at)  # type: ignore[no-any-return]
 
@@ -304,15 +299,15 @@ class State:
 
     def laid_out(self, members: Sequence[Member], words: Sequence[int]) -> Self:
         """A state of these members, most of them this one's, that learns as this one does."""
-        return type(self)(members, words, header=self.laid.F[: state_words.STATE_WORDS], hard=self._hard)
+        return type(self)(members, words, header=self.laid.F[: state_words.STATE_WORDS])
 
     def beside(self, first: Member, added: Sequence[Member], words: int) -> Self | None:
         """The state with another first member, and more members, which take `words` words of a key each; None where that needs new memory.
 
         It shares this one's floats, a round that it learns is learned for both, and what either has read stays right until then: the new
-        members stand behind all that is in use. To be used beside an ensemble, where the kernels are the same whatever trees there are.
+        members stand behind all that is in use.
         """
-        F, I, kinds, advice = self.laid
+        F, I, advice = self.laid
         n, new = len(self.words), [first, *added]
         before = _entries(I, n)
         f = 8 * -(-int(before[:, state_words.F1].max()) // 8)
@@ -333,7 +328,7 @@ class State:
         head, body = I[: state_words.DIRECTORY], I[state_words.DIRECTORY + before.size :]
         ints = np.concatenate([head, entries.ravel(), body, *[ints for _, ints in new]])
         ints[state_words.MEMBERS] = len(entries)
-        other = self._on(Laid(F, ints, kinds, advice))
+        other = self._on(Laid(F, ints, advice))
         other.words, other.walks = self.words + [words] * len(added), self.walks + [None] * len(added)
         return other
 
@@ -399,18 +394,10 @@ class State:
             self._mend(status, to_come if to_come == MANY else to_come - (at - begin))
 
     def _mend(self, status: int, to_come: int = MANY) -> None:
-        """The one place that answers a kernel which stopped: more rows, or kernels with logarithms from now on."""
-        if status == h.SHORT:
-            self.grow(to_come)
-        elif self._hard:  # kernels with logarithms can tell, unless there is no telling
-            raise BrokenState(
-                "What this policy has learned is no longer a distribution over its arms: its numbers were changed from outside, or by several "
-                "threads at once. Load it from a file again."
-            )
-        else:
-            self._hard = True
-            members = self.members
-            self.laid = self.laid._replace(kinds=self._compiled_for(members, [member.number for member in members], self.arms))
+        """The one place that answers a kernel which stopped: more rows, or an error."""
+        if status != h.SHORT:
+            raise BrokenState(BROKEN)
+        self.grow(to_come)
 
     def _lay(self, members: Sequence[Member], sizes: Sequence[tuple[int, int]], header: Floats | None = None) -> Laid:
         """Members in new arrays, each in as many words of F and I as `sizes` says; `header` are the state's own words, by default these."""
@@ -434,27 +421,7 @@ class State:
         if len(advisors) == 1:
             advisor = own[advisors[0]].I
             advice = int(_entries(I, len(members))[advisors[0], state_words.F0] + advisor[advisor[h.BASES]])
-        return Laid(F, I, self._compiled_for(own, numbers, arms), advice)
-
-    def _compiled_for(self, members: Sequence[Member], numbers: Sequence[int], arms: int) -> tuple[int | None, ...]:
-        """What the kernels must be compiled for: the fields of `Has`, as a plain tuple."""
-        there = set(numbers)
-        alone = numbers == [h.DENSE] and TreeView(members[0]).fanout == 2
-        has = {
-            "trees": h.DENSE in there or h.COMPRESSED in there,
-            "compressed": h.COMPRESSED in there
-            or h.ENSEMBLE in there,  # beside an ensemble trees come and go: the same kernels for all
-            "intervals": h.INTERVALS in there,
-            "listed": h.GRAPH in there or h.ONE_OF in there,
-            "heads": h.HEAD in there or not there.isdisjoint(ADVISORS),
-            "logs": self._hard,
-            "small": alone and arms <= h.SMALL,
-            "medium": alone and h.SMALL < arms <= h.FEW,
-            "many": arms > h.FEW,
-            "dense": h.DENSE in there,
-            "ensembles": h.ENSEMBLE in there,
-        }
-        return tuple(Has(**{name: 0 if it else None for name, it in has.items()}))
+        return Laid(F, I, advice)
 
     def _with(self, members: Sequence[Member]) -> Self:
         """A state of the same shape with other members."""
@@ -463,7 +430,7 @@ class State:
     def _on(self, laid: Laid) -> Self:
         """A state of the same shape in other memory."""
         other = object.__new__(type(self))
-        other.words, other.walks, other._hard, other.laid = self.words, self.walks, self._hard, laid
+        other.words, other.walks, other.laid = self.words, self.walks, laid
         other._rounds, other.tables, other._visited = self._rounds, self.tables, None
         return other
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -61,8 +61,10 @@ class RuleEarnings:
         return earned
 
 
-def with_earnings(explanation: Explanation, policy: Policy, log: Log | Iterable[Batch]) -> Explanation:
-    """Return the rules of a policy, each with its value on a log that the policy did not learn from."""
+def with_earnings(
+    explanation: Explanation, policy: Policy, log: Log | Iterable[Batch], context: Callable[[Floats], Any] | None = None
+) -> Explanation:
+    """Return the rules of a policy, each with its value on a log that the policy did not learn from; `context` is as in `learn_from`."""
     check_log("explain", log)
     if hasattr(log, "__next__"):
         raise InputError("An iterator can be read only once. Give a log or a list of batches.")
@@ -74,14 +76,14 @@ def with_earnings(explanation: Explanation, policy: Policy, log: Log | Iterable[
         )
     rules = explanation.merged()
     sums = RuleEarnings([region.arm for region in rules.regions], (low, high))
-    for batch in each_batch("explain", read_for(log, [policy])):
+    for batch in each_batch("explain", read_for(log, [policy], context)):
         if len(batch):
-            _add(sums, rules, policy, batch)
+            _add(sums, rules, policy, batch, context)
     regions = [replace(region, earned=earned) for region, earned in zip(rules.regions, sums.result(), strict=True)]
     return replace(rules, regions=tuple(regions))
 
 
-def _add(sums: RuleEarnings, rules: Explanation, policy: Policy, batch: Batch) -> None:
+def _add(sums: RuleEarnings, rules: Explanation, policy: Policy, batch: Batch, context: Callable[[Floats], Any] | None) -> None:
     reward = batch.reward
     if not (reward.min() >= sums.low and reward.max() <= sums.high):
         if policy.loss_scale.outside == "error" or np.isnan(reward).any():
@@ -90,7 +92,7 @@ def _add(sums: RuleEarnings, rules: Explanation, policy: Policy, batch: Batch) -
                 "Use a policy made with a wider reward_range=(low, high), or with outside='clip'."
             )
         reward = np.clip(reward, sums.low, sums.high)
-    points: Any = check_contexts(policy, batch, own_contexts(policy, batch))[0]
+    points: Any = check_contexts(policy, batch, own_contexts(policy, batch, context))[0]
     learner = policy.learner
     rows = points.raw(learner.reader, 0, len(batch))[0] if isinstance(learner, Featured) else points
     rule = rules.find(rows)

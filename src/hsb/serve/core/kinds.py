@@ -18,6 +18,7 @@ from ...structures.spaces import Box, Cells, Space
 Plain = dict[str, Any]
 UNSERVED = {"arms", "seed", "floor"}  # the service has these
 INEXACT = {"CsbFtpl"}  # kinds whose propensity is an estimate
+NAMED = "Where contexts have names, begin with HSB, and add this one as a candidate when there are updates."
 RANGES = ("loss_range", "reward_range")
 MOST_CELLS = 1 << 20
 MOST_MEMORY = 256 << 20  # bytes of a policy's state at its beginning
@@ -56,9 +57,9 @@ def make_policy(given: Plain, arms: list[str], arm_features: Plain | None = None
     if where is not None and not takes:
         raise InputError(f"policy.structure: {name} takes none.")
     if where is None and takes == "always":
-        raise InputError(f"policy.structure is missing: {name} needs one, e.g. {{'kind': 'BinaryTree', 'depth': 10}}.")
+        raise InputError(f"policy.structure is missing: {name} needs one, e.g. {{'kind': 'BinaryTree', 'depth': 10}}. {NAMED}")
     if where is None and takes == "features" and encoding is None and "features" not in settings:
-        raise InputError(f"policy.features is missing: {name} needs to know how many numbers a context has, e.g. 3.")
+        raise InputError(f"policy.features is missing: {name} needs to know how many numbers a context has, e.g. 3. {NAMED}")
     if encoding is not None:
         return _encoded(kind, settings, where, arms, encoding)
     first = [] if where is None else [make_structure(where)]

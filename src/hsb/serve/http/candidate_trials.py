@@ -10,7 +10,6 @@ from ..core.encoding import HEAD, TRIALS, check_fits, fitted
 from ..core.kinds import make_policy
 from ..exporting import named_context
 from ..store import views
-from ..warming import fit_jobs, jobs_before
 from .evaluating import check_candidates
 
 if TYPE_CHECKING:
@@ -27,17 +26,14 @@ async def change(service: Service, kind: Any, policy: str, *arguments: Any) -> A
     else:
         head, newest = await service.readers.scan(views.contexts, served.id, HEAD, TRIALS)
         name, spec = arguments
-        await service.compiler.ready(fit_jobs([spec], newest))
         arguments = name, await service.beside(_complete, served, spec, head)
-        await service.compiler.ready(jobs_before(service.core.policies, kind, (policy, *arguments, tuple(newest))))
         await service.beside(_try, served, arguments[1], newest)
     return await service.ask(kind, policy, *arguments, tuple(newest))
 
 
 async def check_evaluated(service: Service, served: Served, candidates: dict[str, Any]) -> None:
     """Raise InputError if one of an evaluation's `candidates` cannot be made for the policy's updates."""
-    head, newest = await service.readers.scan(views.contexts, served.id, HEAD, TRIALS)
-    await service.compiler.ready(fit_jobs(candidates.values(), newest))
+    head, _ = await service.readers.scan(views.contexts, served.id, HEAD, TRIALS)
     await service.beside(check_candidates, served, candidates, [flatten(named_context(each)) for each in head])
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from ... import __version__
 from ...errors import InputError
-from ..warming import Warmth
 from .logs import log
 from .server import bind, log_as_lines, server_of
 from .service import Opened, Service, open_journal
@@ -44,7 +43,7 @@ def serve(
         beside.append(keep_busy)
     sys.setswitchinterval(SWITCH)
     opened = open_journal(path, settings, os.environ.get("HSB_ADMIN_KEY") or None)
-    progress = Progress(Warmth())
+    progress = Progress()
     starting = Starting(lambda: _freeze_garbage(prepare(opened, settings, progress)), progress, *beside)
     server = server_of(starting, settings, host=host, port=port)
     starting.give_up = lambda: setattr(server, "should_exit", True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from ...errors import quoted
 from ..core import STATUS, Activate, Answer, Decide, Reward, Void
 from ..core.receipts import Unreadable, policy_of
 from . import events
@@ -31,18 +32,26 @@ RECEIPT = {
 READ_BODY = {400: ProblemAnswer, 408: ProblemAnswer, 413: ProblemAnswer, 415: ProblemAnswer}
 GOOD = ("created", "stored", "accepted", "learned", "not_learned", "done", "duplicate")
 DEEPEST = 32
+LONGEST = 1000  # characters of a name with those it is nested in
 STEP = 0.01  # seconds between checks of the version
 
 
-def _leaves(context: Any, most: int, deep: int = 0) -> int:
-    """Count the values of a context, up to `most` + 1. Raises HttpProblem if they are nested too deep."""
+def _leaves(context: Any, most: int, deep: int = 0, letters: int = 0) -> int:
+    """Count the values of a context, up to `most` + 1. Raises HttpProblem if they are nested too deep or their names are too long.
+
+    `letters` counts the names that the context is nested in: wherever a context is flattened, they precede each name within.
+    """
     kind, count = type(context), 0
     if kind is dict or kind is list:
         if deep == DEEPEST:
             raise HttpProblem(422, "context", f"The context is nested too deep: at most {DEEPEST} levels.", pointer="/context")
-        for value in context.values() if kind is dict else context:
+        for name, value in context.items() if kind is dict else (("", value) for value in context):
+            path = letters + len(name)
+            if path > LONGEST:
+                problem = f"The name {quoted(name[:40])}... has {path:,} characters with those it is nested in, more than {LONGEST:,}."
+                raise HttpProblem(422, "context", f"{problem} Shorten it.", pointer="/context")
             inner = type(value)
-            count += _leaves(value, most, deep + 1) if inner is dict or inner is list else 1
+            count += _leaves(value, most, deep + 1, path + 1) if inner is dict or inner is list else 1
             if count > most:
                 break
         return count

@@ -46,7 +46,7 @@ async def flag(call: Call) -> Reply:
 
     Send rewards to /v1/decisions/{id}/reward; the id is in metadata.
     """
-    arguments = _decide_arguments(call, call.params["policy"], activate=True)
+    arguments = _decide_arguments(call, call.params["policy"], _context(call), activate=True)
     answer = await call.service.ask(Decide, *arguments)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body)
@@ -65,7 +65,8 @@ async def flags(call: Call) -> Reply:
     headers = [(b"etag", tag.encode())]
     if unchanged(call, tag):
         return Reply(304, headers=headers)
-    answers = await call.service.ask_all(Decide, [_decide_arguments(call, name, activate=False) for name in names])
+    context = _context(call)
+    answers = await call.service.ask_all(Decide, [_decide_arguments(call, name, context, activate=False) for name in names])
     described = []
     for name, answer in zip(names, answers, strict=True):
         if answer.status in GOOD:
@@ -82,14 +83,18 @@ def _may(call: Call, name: str) -> bool:
     return call.key.policies is None or name in call.key.policies
 
 
-def _decide_arguments(call: Call, name: str, *, activate: bool) -> tuple[Any, ...]:
-    """Return the arguments of `Decide`. The context lacks targetingKey, which names a person: the policy must not learn from it."""
+def _context(call: Call) -> dict[str, Any]:
+    """Return the request's context, flattened. It lacks targetingKey, which names a person: the policy must not learn from it."""
     check(call.body, call.service.settings.numbers)
+    return flatten({name: value for name, value in (call.body.context or {}).items() if name != KEY})
+
+
+def _decide_arguments(call: Call, name: str, context: dict[str, Any], *, activate: bool) -> tuple[Any, ...]:
+    """Return the arguments of `Decide` for the policy `name`."""
     policy = call.service.core.policies.get(name)
     if policy is not None and call.body.type not in (None, *ALSO.get(policy.settings.flag.type, ())):
         detail = f"The values of {name} have the type {policy.settings.flag.type}, not {call.body.type}. Its setting flag.values defines them."
         raise HttpProblem(422, "type-mismatch", detail)
-    context = flatten({name: value for name, value in (call.body.context or {}).items() if name != KEY})
     id = None if policy is None else _sticky(call, policy)
     available = None if policy is None else policy.settings.flag.available(policy.active_arms)
     return name, id or new_id(), context, available, None, activate, 0, call.key.id, id is None, False, id is not None

@@ -153,7 +153,11 @@ async def rules(call: Call) -> Reply:
 
 
 async def certificate(call: Call) -> Reply:
-    """Get what the updates so far prove about the regret, and what is not proved."""
+    """Get what the updates so far prove about the regret, and what is not proved.
+
+    Also a bound on the regret of such a policy that makes every decision itself, without a floor, and learns each feedback before it decides
+    again.
+    """
     served = find_policy(call)
     horizon = query_number(call, "horizon", max(served.updates, 1), 1, 1 << 53)
     bound = None

@@ -13,34 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
 from ...errors import FileError
-from ..core import (
-    AddArm,
-    AddCandidate,
-    Answer,
-    Commit,
-    Core,
-    CoreLimits,
-    Create,
-    Effect,
-    Failed,
-    Follow,
-    Followed,
-    Import,
-    Message,
-    Now,
-    Pack,
-    Packed,
-    Tick,
-    sealed,
-)
+from ..core import Answer, Commit, Core, CoreLimits, Effect, Failed, Follow, Followed, Message, Now, Pack, Packed, Tick, sealed
 from ..core.messages import Committed
 from ..local import clock
 from ..store import Full, Lost, Watch, start, unwatched, views
 from ..store.sqlite import SqliteReader, SqliteStore, readable
 from ..store.writer import Writer
-from ..warming import Warmth, jobs_before, warn_of_compiling
 from .candidate_trials import change, check_evaluated
-from .compiler import Compiler
 from .erasing import erase
 from .evaluation_jobs import Evaluations, describe_evaluation, rows
 from .keys import Key, KeyStore
@@ -54,7 +33,6 @@ from .sessions import Sessions
 from .settings import DEMO, ServerSettings
 
 T = TypeVar("T")
-NEW = (Create, AddArm, AddCandidate, Import)  # requests that may need code which is not compiled yet
 QUIET = 3  # loop iterations without a request after which waiting rows are written
 ENOUGH = 256  # waiting rows that are written without delay
 HELD = 0.005  # seconds that rows wait at most
@@ -110,10 +88,9 @@ class Service:
         *,
         admin_key: str | None = None,
         opened: Opened | None = None,
-        warmth: Warmth | None = None,
         watch: Watch = unwatched,
     ) -> None:
-        self.settings, self.warmth = settings or ServerSettings(), warmth or Warmth()
+        self.settings = settings or ServerSettings()
         self.store, self.keys = opened or open_journal(path, self.settings, admin_key)
         self.path = self.store.path
         try:
@@ -141,7 +118,6 @@ class Service:
         self.explained: dict[int, Any] = {}
         self.under_way: set[tuple[int, str]] = set()  # requests with an Idempotency-Key
         self.evaluations = Evaluations(self)
-        self.compiler = Compiler(self.warmth)
         self.figures, self.trials = PageProcess(self), PageProcess(self)
 
     # -- begin and end --------------------------------------------------------------------------------------------------
@@ -149,7 +125,6 @@ class Service:
     async def begin(self) -> None:
         """Start threads and background work, and answer requests from now on."""
         self.loop = asyncio.get_running_loop()
-        warn_of_compiling(lambda: log("compiling delays all requests", level="warning"))
         self.writer.start()
         self.spawn(erase(self))
         self.spawn(retain(self))
@@ -170,7 +145,6 @@ class Service:
         while (self.core.flying is not None or self.core.waiting or self.core.last) and time.monotonic() < until:
             await asyncio.sleep(0.005)
         await asyncio.to_thread(self.writer.stop)
-        self.compiler.end()
         self.packing.shutdown(wait=True, cancel_futures=True)
         self.making.shutdown(wait=True, cancel_futures=True)
         self.readers.close()
@@ -192,8 +166,6 @@ class Service:
 
     async def ask(self, kind: Callable[..., Any], *arguments: Any) -> Answer:
         """Send the core a request and return its answer. If it writes rows, they are on disk by then."""
-        if kind in NEW:
-            await self.compiler.ready(jobs_before(self.core.policies, kind, arguments))
         future: asyncio.Future[Answer] = self.loop.create_future()
         self.tell(kind(future, *arguments))
         return await future

@@ -1,18 +1,17 @@
-"""Start a service: it listens at once, recovers the journal and compiles in a thread, and reports its progress meanwhile."""
+"""Start a service: it listens at once, recovers the journal in a thread, and reports its progress meanwhile."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 from ... import __version__
-from ..core import Served
+from ...engine.kernels.jit import engine
+from ...policies import HSB
 from ..store.sqlite import readable
-from ..warming import Job, Warmth, job_of
 from .app import App
 from .endpoint import encode
 from .logs import log
@@ -21,7 +20,6 @@ from .settings import ServerSettings
 
 AGAIN = b"2"  # seconds to wait: Retry-After
 JSON, PROBLEM = b"application/json", b"application/problem+json"
-USUAL: Job = {"arms": ["a", "b", "c"], "arm_features": {}, "policy": {"kind": "HSB"}, "settings": {}}
 
 
 class Stopped(Exception):
@@ -31,62 +29,45 @@ class Stopped(Exception):
 class Progress:
     """Progress of a start. The starting thread writes it, the event loop reads it."""
 
-    def __init__(self, warmth: Warmth) -> None:
-        self.began, self.warmth, self.stopped = time.monotonic(), warmth, False
-        self.doing, self.done, self.of = "compiling", 0, 1
+    def __init__(self) -> None:
+        self.began, self.stopped = time.monotonic(), False
+        self.doing, self.done, self.of = "compiling" if engine == "numba" else "recovering", 0, 1
         self.rows, self.of_rows = 0, 0
-
-    def compiling(self, done: int, of: int) -> None:
-        """Note that `done` of `of` kinds of policies are compiled."""
-        self._check()
-        self.doing, self.done, self.of = "compiling", done, of
 
     def recovering(self, done: int, of: int, rows: int, of_rows: int) -> None:
         """Note that `done` of `of` policies are recovered, and `rows` of `of_rows` rows of the next one's stream."""
-        self._check()
+        if self.stopped:
+            raise Stopped
         self.doing, self.done, self.of, self.rows, self.of_rows = "recovering", done, of, rows, of_rows
 
     def stop(self) -> None:
         """End the start soon."""
         self.stopped = True
-        self.warmth.stop()
-
-    def _check(self) -> None:
-        if self.stopped:
-            raise Stopped
 
     def describe(self) -> dict[str, Any]:
         """Return the progress as /readyz shows it."""
         progress = {"status": "starting", "doing": self.doing, "seconds": round(time.monotonic() - self.began, 1)}
         if self.doing == "recovering":
             rows = {"done": self.rows, "of": self.of_rows}
-            return progress | {"policies": {"done": self.done, "of": self.of}, "rows_of_the_next": rows}
-        return progress | {"kinds": {"done": self.done, "of": self.of}, "kernels_compiled": self.warmth.kernels}
+            progress |= {"policies": {"done": self.done, "of": self.of}, "rows_of_the_next": rows}
+        return progress
 
 
 def prepare(opened: Opened, settings: ServerSettings, progress: Progress) -> Service:
-    """Return a service with policies recovered and their code compiled. It takes long if much must be compiled or read."""
+    """Return a service with policies recovered. It takes long if much must be read, or if Numba compiles what policies call."""
+    if engine == "numba":
+        _decide_and_learn()
     with readable(opened.store.path):
-        _warm([USUAL, *_first_jobs(opened)], progress)
-        service = Service(opened.store.path, settings, opened=opened, warmth=progress.warmth, watch=progress.recovering)
-    _warm([job for served in service.core.policies.values() for job in _jobs(served)], progress)
-    return service
+        return Service(opened.store.path, settings, opened=opened, watch=progress.recovering)
 
 
-def _warm(jobs: list[Job], progress: Progress) -> None:
-    for done, job in enumerate(jobs):
-        progress.compiling(done, len(jobs))
-        progress.warmth.warm(job)
-
-
-def _first_jobs(opened: Opened) -> list[Job]:
-    """Return a job for each policy, as it was created."""
-    rows = [opened.store.stream(row.id, 0, 1) for row in opened.store.policies()]
-    return [json.loads(some[0][0].data or "{}") | {"settings": {}} for some in rows if some]
-
-
-def _jobs(served: Served) -> list[Job]:
-    return [] if served.archived else [job_of(served, each.kind) for each in (served.live, *served.candidates.values())]
+def _decide_and_learn() -> None:
+    """Let a policy do what policies do here, so that what they share is compiled before the first request."""
+    policy = HSB(arms=2)
+    for context in ({"x": 0.5, "kind": "a"}, {"x": 0.7, "kind": "b"}, {"x": 0.9, "kind": "a"}):
+        policy.learn(policy.decide(context), loss=1.0)
+        policy.probabilities(context)
+    policy.decide_many([{"x": 0.5, "kind": "a"}])
 
 
 class Starting:

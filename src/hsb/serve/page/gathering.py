@@ -59,6 +59,7 @@ def _proved(served: Served) -> View:
         "bound": None,
         "first_arms": served.first_arms,
         "kind": type(policy).__name__,
+        "guarantee": policy.guarantee,
     }
     if hasattr(policy, "certificate"):
         made = policy.certificate()

@@ -215,7 +215,7 @@ def _arm(tally: UpdateTally, page: Sheet, place: int, fair: bool) -> View:
         "played": played,
         "share": played / tally.rows if tally.rows else None,
         "share_lately": late.count(place) / len(late) if late else None,
-        **band._asdict(),
+        **band._asdict() | ({} if played else {"value": None}),  # nothing was seen of it: 0 would be no estimate
         "interval": interval(band),
         "raw": tally.raw(place),
     }

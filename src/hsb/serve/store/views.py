@@ -4,12 +4,14 @@ Decisions are found by time without an index of their own: they are written in t
 """
 
 import json
+from itertools import accumulate
 from typing import Any
 
 from ..core.rows import DecisionRow, RewardRow
 from .queries import DECISION, Queries, _reward_row
 
 Row = dict[str, Any]
+MOST_LETTERS = 1 << 24  # of contexts that are read at once
 
 
 def decision(reader: Queries, id: str) -> tuple[DecisionRow, list[RewardRow], Row] | None:
@@ -45,9 +47,14 @@ def decisions(reader: Queries, policy: int, after: int, limit: int, newest: bool
 
 
 def contexts(reader: Queries, policy: int, first: int, newest: int) -> tuple[list[Any], list[Any]]:
-    """The contexts of the first updates of a policy, and of its newest decisions; those that were forgotten are left out."""
-    updates = "SELECT d.context FROM stream s JOIN decision d ON d.id = s.decision WHERE s.policy = ? AND s.kind = 1"
-    head = reader.rows(f"{updates} ORDER BY s.seq LIMIT ?", policy, first)
+    """The contexts of the first updates of a policy, and of its newest decisions; those that were forgotten are left out.
+
+    Of the first, fewer where they are long: MOST_LETTERS in all.
+    """
+    updates = "FROM stream s JOIN decision d ON d.id = s.decision WHERE s.policy = ? AND s.kind = 1 ORDER BY s.seq LIMIT ?"
+    sizes = reader.rows(f"SELECT COALESCE(LENGTH(d.context), 0) {updates}", policy, first)
+    few = sum(size <= MOST_LETTERS for size in accumulate(size for (size,) in sizes))
+    head = reader.rows(f"SELECT d.context {updates}", policy, few)
     last = reader.rows("SELECT context FROM decision WHERE policy = ? ORDER BY rowid DESC LIMIT ?", policy, newest)
     return tuple([json.loads(text) for (text,) in rows if text] for rows in (head, last))  # type: ignore[return-value]
 

@@ -1,0 +1,21 @@
+"""Edges of a number's cells."""
+
+import numpy as np
+import pytest
+
+from hsb.engine.kernels.inputs import CELLS
+from hsb.features.refit import edges
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_edges_rise_and_cut_a_sample_into_parts_of_about_one_size(seed):
+    sample = np.random.default_rng(seed).normal(size=2000)
+    found = edges(sample)
+    assert 0 < len(found) <= CELLS - 1 and (np.diff(found) > 0).all()
+    counts = np.bincount(np.searchsorted(found, sample, side="right"), minlength=len(found) + 1)
+    assert counts.max() < 2 * 2000 / (len(found) + 1)
+
+
+def test_few_values_have_few_edges_and_none_has_none():
+    assert len(edges(np.array([1.0, 1.0, np.nan]))) <= 1 and len(edges(np.array([3.0, 1.0, np.nan, 1.0]))) <= 2
+    assert len(edges(np.full(5, np.nan))) == 0

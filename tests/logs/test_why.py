@@ -1,0 +1,19 @@
+"""The first reason not to use a row."""
+
+import numpy as np
+
+from hsb.logs.why import Why
+
+
+def test_the_first_reason_stays():
+    why = Why(4)
+    why.note(np.array([False, True, True, False]), "it is late")
+    why.note(np.array([True, True, False, False]), "it is odd")
+    why.set(2, "it is last")
+    assert why.good.tolist() == [False, False, False, True]
+    said = dict(why)
+    assert said[0] == "it is odd" and said[1] == said[2] == "it is late" and 3 not in said
+
+
+def test_rows_without_a_reason_are_good():
+    assert Why(3).good.all() and not list(Why(3)) and not list(Why(0))

@@ -1,0 +1,46 @@
+"""A running digest of all that was read of a log."""
+
+import numpy as np
+import pytest
+
+from hsb.logs import Batch
+from hsb.play.seen import Seen
+
+GIVEN = {
+    "contexts": [[0.1], [0.7], [0.3]],
+    "arm": [0, 1, 0],
+    "reward": [1, 0, 1],
+    "propensity": [0.5, 0.5, 0.25],
+    "arms": ["a", "b"],
+}
+
+
+def digest(*batches, context=None):
+    seen = Seen(context)
+    for batch in batches:
+        seen.add(batch)
+    return seen.digest()
+
+
+def test_how_a_log_is_cut_does_not_matter():
+    batch = Batch.of(**GIVEN)
+    assert digest(batch) == digest(batch.take(slice(0, 1)), batch.take(slice(1, None))) == digest(batch.take(np.arange(3)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"reward": [1, 1, 1]},
+        {"arm": [0, 1, 1]},
+        {"contexts": [[0.1], [0.7], [0.4]]},
+        {"propensity": [0.5] * 3},
+        {"arms": ["a", "c"]},
+    ],
+)
+def test_another_log_has_another(change):
+    assert digest(Batch.of(**GIVEN)) != digest(Batch.of(**(GIVEN | change)))
+
+
+def test_so_has_the_same_log_in_another_order():
+    batch = Batch.of(**GIVEN)
+    assert digest(batch) != digest(batch.take(np.array([2, 1, 0])))

@@ -1,0 +1,30 @@
+"""Candidates that take numbers, on contexts with names."""
+
+import pytest
+
+import hsb
+from hsb.serve.core.encoding import available, check_fits, fitted, needs_encoding
+
+HEAD = [{"age": 20 + k, "device": ["phone", "desk"][k % 2]} for k in range(40)]
+
+
+@pytest.mark.parametrize("kind", ["LinUCB", "SExp3", "TreeThompson"])
+def test_what_takes_numbers_is_given_an_encoding(kind):
+    assert needs_encoding({"kind": kind})
+    made = fitted({"kind": kind}, HEAD)
+    assert made["kind"] == kind and made["encoding"]
+
+
+@pytest.mark.parametrize("spec", [{"kind": "Exp3"}, {"kind": "HSB"}, {"arm": "a"}, {"kind": "Nothing"}])
+def test_what_takes_anything_is_left_alone(spec):
+    assert not needs_encoding(spec)
+
+
+def test_a_policy_that_cannot_decide_on_a_context_is_refused():
+    with pytest.raises(hsb.InputError, match="the candidate"):
+        check_fits(hsb.LinUCB(arms=["a", "b"], features=1), [{"age": 3}], "the candidate")
+    check_fits(hsb.Exp3(arms=["a", "b"], learning_rate=0.1), [{"age": 3}], "the candidate")
+
+
+def test_forms_offer_less_where_propensities_must_be_exact():
+    assert set(available(True)) < set(available(False)) | set(available(True)) and "HSB" in available(True)

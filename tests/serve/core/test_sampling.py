@@ -1,0 +1,40 @@
+"""How a decision is drawn."""
+
+import collections
+
+import numpy as np
+import pytest
+
+from hsb.serve.core import sampling
+
+
+def test_the_number_of_an_id_is_as_good_as_random():
+    found = np.array([sampling.u_of(b"secret", f"order-{k}") for k in range(20_000)])
+    assert (found >= 0).all() and (found < 1).all() and len(set(found)) == 20_000
+    counts = collections.Counter((found * 10).astype(int))
+    assert all(1800 < counts[k] < 2200 for k in range(10))
+    assert sampling.u_of(b"secret", "a") == sampling.u_of(b"secret", "a") != sampling.u_of(b"other", "a")
+
+
+@pytest.mark.parametrize("places", [[], [0], [0, 2, 9], list(range(17))])
+def test_arms_come_back_from_bits(places):
+    assert sampling.places_of(sampling.bits_of(places, 20)) == places
+
+
+def test_a_floor_is_under_every_available_arm_and_no_other():
+    shared = sampling.mixture(np.array([1.0, 1.0, 0.0]), floor=0.4, ramp=1.0, baseline=None)
+    found = shared(np.array([1.0, 0.0, 0.0]))
+    assert found == pytest.approx([0.8, 0.2, 0.0])
+
+
+def test_a_ramp_leaves_the_rest_to_the_baseline():
+    shared = sampling.mixture(np.array([1.0, 1.0]), floor=0.0, ramp=0.25, baseline=1)
+    assert shared(np.array([1.0, 0.0])) == pytest.approx([0.25, 0.75])
+
+
+def test_a_question_has_one_fingerprint():
+    def of(policy="home", context=None, available=None, baseline=None, activate=True):
+        return sampling.fingerprint(policy, context, available, baseline, activate)
+
+    assert of(context={"a": 1, "b": 2}) == of(context={"b": 2, "a": 1})
+    assert len({of(), of(policy="other"), of(context=1), of(available=["a"]), of(baseline="a"), of(activate=False)}) == 6

@@ -1,0 +1,31 @@
+"""Updates as a log that hsb reads."""
+
+import pytest
+
+import hsb.logs
+from hsb.serve.core import Create, Decide, Reward
+from hsb.serve.exporting import FORMATS, export, named_context
+from hsb.serve.local import Local
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_update_comes_back(tmp_path, format):
+    local = Local(tmp_path / "hsb.db")
+    local.ask(Create(0, {"name": "home", "arms": ["a", "b"], "policy": {"kind": "Exp3"}, "floor": 0.1}, b"s" * 32))
+    arms = []
+    for k in range(30):
+        arms.append(local.ask(Decide(k, "home", f"d{k}", {"age": 20 + k})).body["arm"])
+        local.ask(Reward(k, f"d{k}", float(k % 3 == 0)))
+    out = tmp_path / f"log.{format}"
+    assert export(local.store, "home", out, format).rows == 30
+    local.close()
+    log = hsb.logs.open(out, format if format == "dsjson" else None)
+    batches = list(log)
+    assert sum(len(batch) for batch in batches) == 30 and not len(log.problems)
+    assert [batch.arms[arm] for batch in batches for arm in batch.arm] == arms
+
+
+@pytest.mark.parametrize(("context", "names"), [({"age": 3}, {"age"}), ([1, 2], None), (0.5, None)])
+def test_contexts_get_names(context, names):
+    found = named_context(context)
+    assert isinstance(found, dict) and (names is None or set(found) == names)

@@ -1,0 +1,108 @@
+"""Files of policies without a structure that ask for far more than they hold: `python tests/attack/bombs.py COUNT [SEED]`.
+
+Each says that it knows so many features and words, with such limits and such a width, and has learned nothing. It is refused, or it is
+possible: then it is read, and decides. Either way in memory in proportion to it.
+"""
+
+import io
+import sys
+import tracemalloc
+import zipfile
+from typing import Any
+
+import numpy as np
+
+import hsb
+from hsb.engine.kernels import inputs as at
+from hsb.engine.state.ensemble import width_for
+from hsb.features.stored import COUNTS, MOMENTS, RANGES
+from hsb.files import policy_file
+from hsb.files.zip_reader import RATIO, SMALL
+from support.forged_cases import changed
+
+SIZES = [1, 2, 64, 256, 257, 2048, 65535, 65536]  # `forged.py` has what is none
+SHAPES = {"moments": len(MOMENTS), "ranges": len(RANGES), "edges": at.CELLS - 1, "recent": at.RECENT, "cuts": 0, "coarse": 0}
+
+
+def bomb(kinds: list[Any], journal: list[Any], *, width: int = 2048, arms: int = 2, **limits: int) -> bytes:
+    """A file of a policy that has learned nothing, but says that it knows these features and words, and sees so many columns."""
+    inputs = len(kinds) or 1
+
+    def change(header: dict[str, Any], entries: dict[str, Any]) -> None:
+        for features in (header["settings"]["features"], header["settings"]["encoder"]["features"]):
+            features["kinds"] = kinds
+            features["limits"] |= {"width": 65536, **limits}
+        header["settings"]["encoder"] |= {"width": width, "journal": journal}
+        for name, length in SHAPES.items():
+            array = np.zeros((inputs, length) if length else inputs, dtype=np.float64 if length else np.int64)
+            entries[f"encoder.{name}"] = array
+            header["arrays"][f"encoder.{name}"] = [array.dtype.kind, *array.shape]
+        entries["encoder.sample"] = np.zeros((0, inputs))
+        entries["encoder.counts"] = np.zeros(len(COUNTS), dtype=np.int64)
+        header["arrays"] |= {"encoder.sample": ["f", 0, inputs], "encoder.counts": ["i", len(COUNTS)]}
+
+    return deflated(changed(hsb.HSB(arms=arms, seed=0), change))
+
+
+def deflated(data: bytes) -> bytes:
+    """The same file, as small as it can be."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as after:
+        for name in before.namelist():
+            after.writestr(name, before.read(name))
+    return buffer.getvalue()
+
+
+def category(limit: int) -> dict[str, Any]:
+    return {"kind": "Category", "limit": limit}
+
+
+def drawn(rng: np.random.Generator) -> bytes:
+    """A bomb, or what is none by chance."""
+
+    def size() -> int:
+        return int(SIZES[rng.integers(len(SIZES))])
+
+    kinds: list[Any] = []
+    for k in range(int(rng.choice([0, 1, 3, 30, 1000]))):
+        kind = str(rng.choice(["Category", "Tags", "Number", "Flag"]))
+        kinds.append([f"c{k}", {"kind": kind, "limit": size()} if kind in ("Category", "Tags") else {"kind": kind}])
+    words = [k for k, (_, kind) in enumerate(kinds) if "limit" in kind]
+    journal: list[Any] = []
+    if words:
+        raw_input = int(rng.choice(words))
+        journal = [["value", raw_input, f"{k:x}"] for k in range(int(rng.choice([0, 10, 300, 16000])))]
+    arms = int(rng.choice([1, 2, 20]))
+    return bomb(kinds, journal, width=size() if rng.random() < 0.3 else width_for(arms, 65536), arms=arms)
+
+
+def tried(data: bytes) -> str:
+    """What comes of a file: "refused", "read", or what is wrong."""
+    tracemalloc.start()
+    try:
+        policy = policy_file.unpack(data, {})
+        policy.learn(policy.decide({"c0": None}), loss=1.0)
+        came = "read"
+    except (*policy_file.DAMAGE, hsb.InputError):
+        came = "refused"
+    except Exception as error:  # whatever it is, it is reported
+        came = f"WRONG {type(error).__name__}: {str(error)[:200]}"
+    finally:
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    if most > 4 * policy_file.MADE * (SMALL + RATIO * len(data)):
+        return f"WRONG {len(data):,} bytes took {most >> 20} MB"
+    return came
+
+
+def bombs(count: int, seed: int = 0) -> dict[str, int]:
+    """So many of them: what came of how many."""
+    found: dict[str, int] = {}
+    for k in range(count):
+        came = tried(drawn(np.random.default_rng([seed, k])))
+        found[came] = found.get(came, 0) + 1
+    return found
+
+
+if __name__ == "__main__":
+    print(bombs(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0))
