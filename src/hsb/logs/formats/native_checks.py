@@ -65,7 +65,7 @@ def read_facts(raw: bytes) -> Footer:
     if content.pop("digest") != _sum(content):
         raise ValueError("its digest does not match")
     stored = (content[name] for name in ("features", "uniform", "arms", "rows", "groups"))
-    facts = Footer(*stored, estimated=content.get("estimated", False))
+    facts = Footer(*stored)._replace(estimated=content.get("estimated", False))
     if type(facts.features) is not int or not 1 <= facts.features <= WIDEST:
         raise ValueError(f"features must be a whole number in 1 .. {WIDEST}")
     if facts.uniform not in (None, True, False):
