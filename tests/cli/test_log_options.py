@@ -41,7 +41,7 @@ def test_the_words_of_the_option_are_those_of_the_library(shop, tmp_path, capsys
         assert ("logger" in found) == (word == "estimate")
     out, _ = run(capsys, "evaluate", shop, *OPTIONS, "--propensity", "estimate", "--policy", policy)
     assert "propensities estimated on 3,000 rows, 3 arms: log-likelihood" in out and "predicted" in out
-    assert "Warning: The propensities are estimates" in out and "reaches to doubly robust" in out
+    assert "Warning: The propensities are estimates" in out and "includes the doubly robust one" in out
     out, _ = run(capsys, "train", shop, *OPTIONS, "--propensity", "estimate", "--out", policy, *FRESH)
     assert "log-likelihood" in out
     found = run_json(capsys, "convert", shop, tmp_path / "shop.parquet", *OPTIONS, "--propensity", "estimate")

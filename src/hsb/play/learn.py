@@ -88,7 +88,7 @@ class _Learning(Play):
                 f"An event has propensity {propensities[int(np.argmax(bad))]}; "
                 "it must be in (0, 1], the probability with which the arm was shown."
             )
-        learned = np.flatnonzero(rows.masks[rows.pool, rows.arm])  # the policy has no longer the arm of the others
+        learned = np.flatnonzero(rows.masks[rows.pool, rows.arm])  # the arms of the others were removed from the policy
         if len(learned):
             points, masks, pool, arm, losses = rows
             some = LoggedRows(points[learned], masks, pool[learned], arm[learned], losses[learned])

@@ -19,7 +19,7 @@ COLUMNS = ("contexts", "arm", "reward", "propensity", "pool")
 class LogDigest:
     """A digest of the rows read so far: contexts, labels of arms, rewards, propensities, available arms.
 
-    If `context` is a function and no encoder of hsb, its result for the first row is included.
+    If `context` is a function that is not an hsb encoder, its result for the first row is included.
     """
 
     def __init__(self, context: Callable[[Floats], Any] | None = None) -> None:

@@ -484,7 +484,7 @@ def test_what_cannot_be_cut(tmp_path):
         compare_off_policy({"u": None}, tables(tmp_path, id="x"), jobs=2)
     with pytest.raises(InputError, match="cannot skip a number of rows"):
         compare_off_policy({"u": None}, tables(tmp_path).head(100), jobs=2)
-    with pytest.raises(InputError, match="read as a whole"):
+    with pytest.raises(InputError, match="cannot be divided between processes"):
         compare_off_policy({"u": None}, hsb.logs.SyntheticToday(100, seed=1), jobs=2)
 
 

@@ -177,7 +177,7 @@ def test_values_with_estimates_are_right_where_uniform_ones_are_not():
     assert "estimates" in found["estimate"].warnings[0]
     assert not any("estimates" in said for given in ("p", "uniform") for said in found[given].warnings)
     assert any("Weights average" in said for said in found["uniform"].warnings)  # and it is noticed
-    assert "reaches to doubly robust" in str(found["p"])
+    assert "includes the doubly robust one" in str(found["p"])
 
 
 def test_the_propensity_of_a_row_comes_without_it(monkeypatch):

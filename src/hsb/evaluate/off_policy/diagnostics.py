@@ -1,7 +1,7 @@
 """Diagnostics of weights: does a log support a bootstrap? They concern the events in the log, and events that are missing from it.
 
 A bootstrap draws from the events seen. If the policy often plays what the log's policy hardly ever did, few events carry most of the weight,
-and it is a matter of luck whether the log has them: neither the spread nor the effective sample size of the other events shows it. So there
+and it is a matter of luck whether the log has them: neither the spread nor the effective sample size of the events seen shows it. So there
 are four questions:
 
 - Is an event heavy: a weight above 0.7 sqrt(n)? The sum of n events of weight 1 varies by sqrt(n); one such event moves it nearly as much.

@@ -48,7 +48,7 @@ def off_policy(
     - `seed`: seed of the bootstrap.
     - `progress`: a function, called as `progress(done, total)` after each batch of the last reading; `total` is None if it is unknown.
 
-    The policy must not have learned from this log, or its value is overestimated. Set a part of the log aside for evaluation.
+    The policy must not have learned from this log: that would evaluate it on its training data. Set a part of the log aside for evaluation.
 
     The logging policy determines what the log can answer. HSB's default soon plays one arm with probability 0.99 or more: such a log holds
     almost no information on the other arms, and a few events of large weight dominate. Log uniformly, or with `floor=`, which gives every arm

@@ -170,7 +170,7 @@ class CellMeans(RewardModel):
 
 
 class GivenModel(RewardModel):
-    """A function of the user, from (features, arms) to rewards (n, arms). It must not be fitted on this log, which is not checked."""
+    """A function of the user, from (features, arms) to rewards (n, arms). It must not be fitted on this log; nothing checks that."""
 
     fits = False
 

@@ -64,8 +64,8 @@ def read_facts(raw: bytes) -> Footer:
         raise FileError(f"It has version {quoted(version)}; this hsb reads {VERSION}. Write it again, or update hsb.")
     if content.pop("digest") != _sum(content):
         raise ValueError("its digest does not match")
-    stored = (content[name] for name in ("features", "uniform", "arms", "rows", "groups"))
-    facts = Footer(*stored)._replace(estimated=content.get("estimated", False))
+    content.setdefault("estimated", False)
+    facts = Footer(**{name: content[name] for name in Footer._fields})
     if type(facts.features) is not int or not 1 <= facts.features <= WIDEST:
         raise ValueError(f"features must be a whole number in 1 .. {WIDEST}")
     if facts.uniform not in (None, True, False):
