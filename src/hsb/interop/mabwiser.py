@@ -33,7 +33,8 @@ class MABWiserBandit:
       `partial_fit` are a log of another's decisions. MABWiser's Simulator needs it. LinUCB and TreeThompson ignore its value.
 
     A log needs propensities: `fit` begins again and learns a log, with `propensities=` for its rows, or `logged_propensity`. `partial_fit`
-    takes `propensities=` too; without either, a row that no decision waits for raises `InputError`. A call that raises learns nothing. Rewards must lie in the policy's `loss_range`.
+    takes `propensities=` too; without either, a row that no decision waits for raises `InputError`. A call that raises
+    learns nothing. Rewards must lie in the policy's `loss_range`.
 
     `predict_expectations` gives the probability with which each arm would be played, not an expected reward, which these policies do not
     estimate.

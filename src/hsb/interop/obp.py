@@ -22,7 +22,7 @@ class OBPPolicy:
     - `policy`: a copy of it plays, random numbers included, and `initialize()` begins again. Action i is its i-th arm.
     - `len_list`: the number of actions that a round recommends. Each further action is a separate decision among the remaining arms, with
       its own propensity.
-    - `waiting`: the number of decisions that may wait for their reward. OBP's protocol carries no propensity, so each update is matched with the
+    - `waiting`: the number of decisions that may wait for their reward. OBP's protocol has no propensity, so each update is matched with the
       decision made for that action and context, and learned with the propensity of that decision. By default only the last call of
       `select_action` waits: an update must come before the next, or never, as in OBP's own loops. For late rewards use a larger number;
       then the oldest decision for that action and context is matched, and beyond that number the oldest of all is forgotten.
