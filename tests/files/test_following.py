@@ -67,7 +67,7 @@ def test_it_refuses_to_learn(following: hsb.Following) -> None:
 
 @pytest.mark.parametrize("every", [0, -1.0, "1", True, float("nan"), float("inf")])
 def test_wrong_arguments(path: Path, every: Any) -> None:
-    with pytest.raises(hsb.InputError, match="every must be how many seconds"):
+    with pytest.raises(hsb.InputError, match="every must be the seconds between"):
         hsb.Following(path, every=every)
 
 

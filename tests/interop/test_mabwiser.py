@@ -288,7 +288,7 @@ def test_their_simulator_without_contexts():
 def test_their_simulator_without_a_propensity_is_refused():
     decisions, rewards, contexts = log(REWARDS, 100)
     simulator = Simulator([("hsb", MABWiserBandit(named()))], decisions, rewards, contexts, test_size=0.5, is_quick=True)
-    refused(simulator.run, ["fit learns from a log", "propensities=", "logged_propensity="])
+    refused(simulator.run, ["fit learns a log", "propensities=", "logged_propensity="])
 
 
 # -- copies, and what is refused ---------------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ def test_bad_input_changes_nothing():
     arms = bandit.predict([[0.1], [0.2], [0.3]])
     contexts = [[0.1], [0.2], [0.3]]
     before = state(bandit.policy)
-    refused(lambda: bandit.fit(arms, [1, 1, 1], contexts), ["fit learns from a log", "propensities=", "partial_fit"])
+    refused(lambda: bandit.fit(arms, [1, 1, 1], contexts), ["fit learns a log", "propensities=", "partial_fit"])
     refused(lambda: bandit.fit(arms, [1, 1, 5], contexts, propensities=[0.5] * 3), ["Row 2: reward must be", "5"])
     refused(lambda: bandit.fit(arms, [1, 1, 1], contexts, propensities=[0.5, 0.5]), ["one for each of the 3", "given 2"])
     refused(lambda: bandit.fit(["z"], [1], [[0.1]], propensities=[0.5]), ["Row 0: Unknown arm 'z'"])

@@ -83,7 +83,7 @@ def test_naming_the_advice_costs_next_to_nothing():
 def test_a_structure_has_it_too_and_a_policy_without_models_says_that_it_has_none():
     tree = hsb.BinaryTree(depth=6)
     assert hsb.HSB(tree, arms=3).regret_bound(1e5, advice=True) < hsb.HSB(tree, arms=3).regret_bound(1e5, regions=1)
-    with pytest.raises(hsb.InputError, match="follows no models"):
+    with pytest.raises(hsb.InputError, match="has no models"):
         hsb.HSB(tree, arms=3, horizon=1000).regret_bound(advice=True)
     with pytest.raises(hsb.InputError, match="regret_bound needs a horizon"):
         hsb.HSB(tree, arms=3).regret_bound(advice=True)

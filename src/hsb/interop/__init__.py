@@ -1,7 +1,7 @@
 """hsb's policies inside other libraries' loops: coba, river, OBP and MABWiser.
 
 Each adapter plays a copy of the policy it is given, which itself stays as it is, and learns every reward with the propensity that the
-decision was made with, however late the reward comes. Nothing of those libraries is imported until an adapter is asked for, and only
+decision was made with, however late the reward comes. Nothing of those libraries is imported until an adapter is used, and only
 `RiverPolicy` cannot do without.
 
 >>> from hsb import adapters

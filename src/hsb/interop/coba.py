@@ -22,13 +22,13 @@ class CobaLearner:
       Contexts that are numbers, lists or None go to the policy as they are.
     - `name`: the family in coba's results; by default the policy's class.
 
-    A round offers the actions it lists; an action not seen before is added as an arm, where the policy can take one. Actions that are lists
+    A round offers the actions it lists; a new action is added as an arm, if the policy can add arms. Actions that are lists
     or dicts become tuples, (name, value) pairs in order for a dict. Rewards must lie in the policy's `loss_range`.
 
     The decision travels through coba with its action, and comes back with the reward: that is learned, and its propensity used, in batches
-    too. Where coba reports another action or probability (a logged interaction, or CorralLearner playing something else), the reward is
-    learned with the probability reported, as of a round that offered every arm, unless the decision tells which; without a probability
-    it is refused, and one rounded to just above 1 is 1. Note that coba's experiments log errors and go on without the run.
+    too. If coba reports another action or probability (a logged interaction, or CorralLearner playing something else), the reward is
+    learned with the probability reported. All arms then count as available, unless the decision lists them. Without a probability it raises
+    `InputError`; a probability rounded to just above 1 counts as 1. Note that coba's experiments log errors and continue without the run.
 
     >>> import hsb
     >>> learner = CobaLearner(hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], horizon=1000, seed=0))
@@ -48,12 +48,12 @@ class CobaLearner:
 
     @property
     def policy(self) -> Policy:
-        """The policy as it is now."""
+        """The policy in its present state."""
         return self._player.policy
 
     @property
     def params(self) -> dict[str, Any]:
-        """A dict of what coba's results say of the learner."""
+        """The description of the learner in coba's results, a dict."""
         given = self._player.given
         if not isinstance(given, Policy):
             return {"family": self._name or "hsb"}

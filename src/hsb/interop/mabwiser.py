@@ -1,6 +1,6 @@
 """A policy with the methods of MABWiser's MAB: `fit`, `partial_fit`, `predict`, `predict_expectations`, `add_arm`, `remove_arm`.
 
-Where MABWiser is installed its Simulator takes one; nothing here needs it.
+MABWiser's Simulator accepts one if MABWiser is installed; nothing here needs it.
 """
 
 import contextlib
@@ -25,16 +25,16 @@ class MABWiserBandit:
     """A policy in place of `mabwiser.mab.MAB`. Contexts have two dimensions: lists, arrays or data frames; or are left out.
 
     - `policy`: a copy of it plays, random numbers included. It need not be fitted first.
-    - `waiting`: how many decisions may wait for their reward. `partial_fit` carries no propensities, so each row is matched with the
+    - `waiting`: the number of decisions that may wait for their reward. `partial_fit` carries no propensities, so each row is matched with the
       decision that `predict` made for that arm and context, and learned with the propensity of that decision. By default those of the
-      last call of `predict` wait. For late rewards give a larger number; then the oldest decision for that arm and context is taken, and
-      the oldest of all is forgotten where there are more.
-    - `logged_propensity`: everything in `fit` and `partial_fit` is a log of another's decisions, each played with this probability: a number,
-      or a function of context and arm. MABWiser's Simulator needs it. A policy that does not look at it (LinUCB, TreeThompson) takes any.
+      last call of `predict` wait. For late rewards use a larger number; then the oldest decision for that arm and context is matched, and
+      beyond that number the oldest of all is forgotten.
+    - `logged_propensity`: the probability of each arm in a log, a number or a function of context and arm. With it, all rows of `fit` and
+      `partial_fit` are a log of another's decisions. MABWiser's Simulator needs it. LinUCB and TreeThompson ignore its value.
 
-    History has to say how it was made: `fit` begins again and learns a log, with `propensities=` for its rows, or `logged_propensity`.
-    `partial_fit` takes `propensities=` too; without either, a row that no decision waits for is refused. Of a call that is refused
-    nothing is learned. Rewards must lie in the policy's `loss_range`.
+    A log needs propensities: `fit` begins again and learns a log, with `propensities=` for its rows, or `logged_propensity`. `partial_fit`
+    takes `propensities=` too; without either, a row that no decision waits for raises `InputError`. A call that raises
+    learns nothing. Rewards must lie in the policy's `loss_range`.
 
     `predict_expectations` gives the probability with which each arm would be played, not an expected reward, which these policies do not
     estimate.
@@ -49,7 +49,7 @@ class MABWiserBandit:
     """
 
     policy: Policy
-    """The policy as it is now."""
+    """The policy in its present state."""
 
     n_jobs = 1
     backend = None
@@ -66,28 +66,30 @@ class MABWiserBandit:
 
     @property
     def arms(self) -> list[Hashable]:
-        """The arms that may be played."""
+        """The arms available by default."""
         return self.policy.active_arms
 
     @property
     def is_contextual(self) -> bool:
-        """Whether MABWiser is to give it contexts: Exp3 and Uniform do not look at any."""
+        """Whether the policy takes contexts; Exp3 and Uniform ignore them."""
         return not isinstance(self.policy, Exp3 | Uniform)
 
     def add_arm(self, arm: Hashable, binarizer: None = None) -> None:
-        """Add an arm, or bring a removed one back. `binarizer` is there because MABWiser has it, and must be None."""
+        """Add an arm, or bring a removed one back. `binarizer` exists for MABWiser's signature and must be None."""
         if binarizer is not None:
-            raise InputError("A policy learns from rewards as they are; given a binarizer. Turn rewards into 0 and 1 yourself.")
+            raise InputError(
+                "binarizer must be None; given a binarizer. Convert rewards to 0 and 1 before fit and partial_fit."
+            )
         self.policy.add_arm(arm)
         self._given.add_arm(arm)
 
     def remove_arm(self, arm: Hashable) -> None:
-        """Never play an arm again, until it is added back."""
+        """Make an arm unavailable until `add_arm` brings it back."""
         self.policy.remove_arm(arm)
         self._given.remove_arm(arm)
 
     def fit(self, decisions: Any, rewards: Any, contexts: Any = None, *, propensities: Any = None) -> None:
-        """Begin again, and learn from a log in its order: an entry for each row in `decisions` (the arms), `rewards` and `contexts`.
+        """Begin again, and learn a log in its order: an entry for each row in `decisions` (the arms), `rewards` and `contexts`.
 
         `propensities` are the probabilities with which these arms were played; None takes `logged_propensity`.
         """
@@ -95,8 +97,8 @@ class MABWiserBandit:
         probabilities = self._probabilities(rows, propensities)
         if probabilities is None and rows:
             raise InputError(
-                "fit learns from a log, which does not say with which probability its decisions were made. Give propensities=, one for "
-                "each row, or the adapter logged_propensity=. Rewards of its own decisions go to partial_fit."
+                "fit learns a log and needs the probabilities of its decisions; given none. Give propensities=, one for each row, or make "
+                "the adapter with logged_propensity=. Rewards of decisions of predict go to partial_fit."
             )
         policy = self._given.copy()
         _learn(policy, _logged(rows, probabilities or []), rows)
@@ -104,7 +106,7 @@ class MABWiserBandit:
         self._waiting = Waiting(self._waiting.limit)
 
     def partial_fit(self, decisions: Any, rewards: Any, contexts: Any = None, *, propensities: Any = None) -> None:
-        """Learn the rewards of decisions that `predict` made; or go on with a log, where `propensities` say how it was made.
+        """Learn the rewards of decisions that `predict` made; with `propensities`, learn further rows of a log.
 
         Arguments as in `fit`.
         """
@@ -123,13 +125,13 @@ class MABWiserBandit:
         self._waiting.drop([number for number, _ in own])
 
     def predict(self, contexts: Any = None) -> Any:
-        """The arm to play: one for no context or a single one, else a list."""
+        """Return the arm to play: one arm without a context or for a single one, else a list."""
         made = [self.policy.decide(context) for context in self._checked(contexts)]
         self._waiting.add(made)
         return made[0].arm if len(made) == 1 else [decision.arm for decision in made]
 
     def predict_expectations(self, contexts: Any = None) -> Any:
-        """The probability of playing each arm now: a dict for no context or a single one, else a list. Changes nothing.
+        """Return the present probability of each arm: a dict without a context or for a single one, else a list. Changes nothing.
 
         >>> import hsb
         >>> MABWiserBandit(hsb.Exp3(arms=["a", "b"])).predict_expectations()
@@ -140,12 +142,12 @@ class MABWiserBandit:
 
     @property
     def _imp(self) -> Self:
-        """Where MABWiser's Simulator looks for what a context-free bandit expects."""
+        """The attribute in which MABWiser's Simulator finds the expectations of a context-free bandit."""
         return self
 
     @property
     def arm_to_expectation(self) -> dict[Hashable, float]:
-        """The probability of playing each arm where there is no context."""
+        """The probability of each arm without a context."""
         return self._shares(None)
 
     def _shares(self, context: Any) -> dict[Hashable, float]:
@@ -214,7 +216,7 @@ def _learn(policy: Policy, decisions: Sequence[Decision], rows: Sequence[tuple[A
             raise InputError(f"Row {number}: {error}") from error
 
 
-with contextlib.suppress(ImportError):  # its Simulator asks whether a bandit is one of its own
+with contextlib.suppress(ImportError):  # its Simulator checks the class of a bandit
     from mabwiser.base_mab import BaseMAB
 
     BaseMAB.register(MABWiserBandit)

@@ -20,15 +20,15 @@ class OBPPolicy:
     """A policy as a contextual policy of OBP: `select_action(context)`, `update_params(action, reward, context)`, contexts of shape (1, d).
 
     - `policy`: a copy of it plays, random numbers included, and `initialize()` begins again. Action i is its i-th arm.
-    - `len_list`: how many actions a round recommends. Each further one is a decision of its own, among the arms that are left, with its own
-      propensity.
-    - `waiting`: how many decisions may wait for their reward. OBP's protocol carries no propensity, so each update is matched with the
+    - `len_list`: the number of actions that a round recommends. Each further action is a separate decision among the remaining arms, with
+      its own propensity.
+    - `waiting`: the number of decisions that may wait for their reward. OBP's protocol has no propensity, so each update is matched with the
       decision made for that action and context, and learned with the propensity of that decision. By default only the last call of
-      `select_action` waits: an update must come before the next, or never, as in OBP's own loops. For late rewards give a larger number;
-      then the oldest decision for that action and context is taken, and the oldest of all is forgotten where there are more.
+      `select_action` waits: an update must come before the next, or never, as in OBP's own loops. For late rewards use a larger number;
+      then the oldest decision for that action and context is matched, and beyond that number the oldest of all is forgotten.
 
-    An update that no decision waits for is refused, unless it gives `propensity=`, the probability with which a log played the action.
-    `run_bandit_simulation` teaches the policy what playing would have only where the log chose its actions uniformly.
+    An update that no decision waits for raises `InputError`, unless it has `propensity=`, the probability with which a log played the action.
+    After `run_bandit_simulation` the policy has learned what playing would have only if the log chose its actions uniformly.
 
     >>> import hsb
     >>> policy = OBPPolicy(hsb.HSB(hsb.BinaryTree(depth=4), arms=3, seed=0))
@@ -41,7 +41,7 @@ class OBPPolicy:
     """
 
     policy: Policy
-    """The policy as it is now."""
+    """The policy in its present state."""
 
     def __init__(self, policy: Policy, *, len_list: int = 1, waiting: int = 1) -> None:
         self._given = copied(policy, adapter="OBPPolicy")
@@ -65,21 +65,21 @@ class OBPPolicy:
 
     @property
     def n_actions(self) -> int:
-        """How many actions there are, those of removed arms included."""
+        """The number of actions, including removed arms."""
         return len(self.policy.arms)
 
     @property
     def n_trial(self) -> int:
-        """OBP's word for the rounds learned from."""
+        """The number of rounds learned, by OBP's name."""
         return self.policy.rounds
 
     def initialize(self) -> None:
-        """Begin again: the policy as it was given, its random numbers included."""
+        """Begin again with the original policy, including its random numbers."""
         self.policy = self._given.copy()
         self._waiting = Waiting(self._waiting.limit)
 
     def select_action(self, context: ArrayLike) -> NDArray[np.int64]:
-        """An array of the numbers of `len_list` different arms, for a context of shape (1, d)."""
+        """Return an array of the indices of `len_list` different arms, for a context of shape (1, d)."""
         point, left, made = _point(context), self.policy.active_arms, []
         for _ in range(self.len_list):
             made.append(self.policy.decide(point, available=left))

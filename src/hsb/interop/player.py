@@ -36,14 +36,14 @@ class Player:
 
     @property
     def policy(self) -> Policy:
-        """The policy as it is now."""
+        """The policy in its present state."""
         if self._current is None:
             why = "the function given makes the policy when a round first offers some"
             raise InputError(f"The arms are not known yet: {why}. Give a policy with all its arms instead.")
         return self._current
 
     def meet(self, arms: Sequence[Hashable], context: object) -> Policy:
-        """The policy, which knows these arms from now on. Where they or the context cannot be used, nothing changes."""
+        """The policy, which knows these arms from now on. If they or the context cannot be used, nothing changes."""
         if strange := [arm for arm in arms if not is_hashable(arm)]:
             raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {quoted(strange[0])}.")
         policy = self._current or self._made(list(dict.fromkeys(arms)))

@@ -1,4 +1,4 @@
-"""A river bandit policy: `river.bandit.evaluate`, `evaluate_offline`, or a loop of your own. Needs river."""
+"""`RiverPolicy`: a policy for `river.bandit.evaluate`, `evaluate_offline` or your loop. Needs river."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
@@ -19,19 +19,19 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
     """A policy as a river bandit policy: `pull(arm_ids, context)`, `update(arm_id, context, reward)`.
 
     - `policy`: a policy, of which each RiverPolicy and each `clone()` plays a copy, random numbers included; or a function of the arms that
-      makes one, called with the arms of the first pull. Arms pulled from later are added, where the policy can take them.
+      makes one, called with the arms of the first pull. Arms that appear later are added, if the policy can add arms.
     - `features`: the order of the features in a context, which is a dict; others are not looked at. By default that of the first context, and
       then every context must have just those. Context-free, as in `river.bandit.evaluate`: `pull(arm_ids)`, `update(arm_id, reward)`.
-    - `waiting`: how many decisions may wait for their reward. river's protocol carries no propensity, so each update is matched with
+    - `waiting`: the number of decisions that may wait for their reward. river's protocol carries no propensity, so each update is matched with
       the decision made for that arm and context, and learned with the propensity of that decision. By default only the last pull waits: an
-      update must come before the next pull, or never, as in river's own loops. For late rewards give a larger number; then the oldest
-      decision for that arm and context is taken, and the oldest of all is forgotten where there are more than `waiting`.
+      update must come before the next pull, or never, as in river's own loops. For late rewards use a larger number; then the oldest
+      decision for that arm and context is matched, and beyond that number the oldest of all is forgotten.
     - `reward_obj`: river's statistic or distribution of rewards, for `ranking`; None is river's own.
-    - `burn_in`: how often each arm is pulled first; such a pull is a round that offers one arm.
+    - `burn_in`: the number of initial pulls of each arm; only that arm is available in such a pull.
 
-    An update without a pull is refused, unless it gives `propensity=`, the probability with which a log played the arm. Rewards must lie
-    in the policy's `loss_range`. `river.bandit.evaluate_offline` teaches the policy what playing would have only where the log chose
-    its arms uniformly.
+    An update without a pull raises `InputError`, unless it has `propensity=`, the probability with which a log played the arm. Rewards must
+    lie in the policy's `loss_range`. After `river.bandit.evaluate_offline` the policy has learned what playing would have only if the log
+    chose its arms uniformly.
 
     >>> import hsb
     >>> policy = RiverPolicy(hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b"], seed=0))
@@ -86,7 +86,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         return next(arm for arm in arm_ids if arm == decision.arm)
 
     def update(self, arm_id: Any, *given: Any, propensity: float | None = None) -> None:
-        """Learn a reward: `update(arm_id, context, reward)`, or `update(arm_id, reward)` where there is no context.
+        """Learn a reward: `update(arm_id, context, reward)`, or `update(arm_id, reward)` without a context.
 
         `propensity` is for an arm that a log played: the probability with which it did. None: the pull that waits for this reward is learned,
         and where there is none, `InputError`.

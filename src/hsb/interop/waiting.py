@@ -15,7 +15,7 @@ Key = tuple[Hashable, Hashable]  # context and arm
 
 
 class Waiting:
-    """The last `limit` decisions, told apart by context and arm, the oldest of several alike first; those of one call always stay together.
+    """The last `limit` decisions by context and arm, the oldest of equal ones first. Decisions of one call stay together.
 
     >>> waiting = Waiting(2)
     >>> for p in (0.5, 0.4, 0.3):
@@ -37,18 +37,18 @@ class Waiting:
     def __len__(self) -> int:
         return len(self._all)
 
-    def add(self, made: Sequence[Decision]) -> None:
-        """The decisions of one call. The oldest of earlier calls are forgotten where there are too many."""
-        for decision in made:
+    def add(self, decisions: Sequence[Decision]) -> None:
+        """Add the decisions of one call. If there are too many, forget the oldest of earlier calls."""
+        for decision in decisions:
             key = key_of(decision.context, decision.arm)
             self._all[self._issued] = (key, decision)
             self._numbers.setdefault(key, deque()).append(self._issued)
             self._issued += 1
-        while len(self._all) > max(self.limit, len(made)):
+        while len(self._all) > max(self.limit, len(decisions)):
             self.drop([next(iter(self._all))])
 
     def learn(self, policy: Policy, context: Any, arm: Hashable, reward: Any, propensity: float | None) -> None:
-        """Teach the policy the reward of the decision that waits for it; or of a log's, where its propensity is given."""
+        """Let the policy learn the reward of the decision that waits for it; with a propensity, of a decision from a log."""
         if propensity is not None:
             return policy.learn(Decision(context=context, arm=arm, propensity=propensity), reward=reward)
         [(number, decision)] = self.find([(context, arm)], logged="propensity=")
@@ -56,7 +56,7 @@ class Waiting:
         return self.drop([number])
 
     def find(self, rounds: Sequence[tuple[Any, Hashable]], *, logged: str) -> list[tuple[int, Decision]]:
-        """Number (for `drop`) and decision of each context and arm, all different; where none waits, an error that advises `logged`."""
+        """Return the number (for `drop`) and decision of each context and arm, all different; InputError if no decision waits."""
         matches = []
         taken: Counter[Key] = Counter()
         for row, (context, arm) in enumerate(rounds):
@@ -76,7 +76,7 @@ class Waiting:
         return matches
 
     def drop(self, numbers: Iterable[int]) -> None:
-        """Forget the decisions with these numbers: they were answered, or are too old."""
+        """Forget the decisions with these numbers: they have feedback, or are too old."""
         for number in numbers:
             key, _ = self._all.pop(number)
             self._numbers[key].remove(number)
@@ -85,7 +85,7 @@ class Waiting:
 
 
 def key_of(context: Any, arm: Hashable) -> Key:
-    """What a decision is known by when its feedback comes: its context, as something hashable, and its arm.
+    """Return the key by which feedback finds a decision: its context, made hashable, and its arm.
 
     >>> key_of([0.5, 1], "a")
     ((0.5, 1), 'a')

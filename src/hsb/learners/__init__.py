@@ -1,1 +1,1 @@
-"""Parts of algorithms that know nothing of the shell: from contexts to keys, from experts to advice."""
+"""The algorithms behind the policies, and their parts: keys of contexts, advice of experts, rates, mixtures."""

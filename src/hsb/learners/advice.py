@@ -1,4 +1,4 @@
-"""What experts advise: arm numbers (rounds, experts), or distributions (rounds, experts, arms) if one of them gives one."""
+"""Advice of experts: arm indices (rounds, experts), or distributions (rounds, experts, arms) if an expert returns one."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ _NONE_YET = object()  # no context is this object
 
 
 class Advised(NamedTuple):
-    """What all experts advise for a context: a row of a table of advice."""
+    """The advice of all experts for a context: a row of a table of advice."""
 
     advice: Advice
     row: int
 
 
 class AdvisedRows(NamedTuple):
-    """What all experts advise for several contexts: a row of a table of advice for each."""
+    """The advice of all experts for several contexts: a row of a table of advice for each."""
 
     advice: Advice
     rows: Ints
 
 
 class ExpertAdvice:
-    """The advice of functions of the context; or, if `experts` is a number, contexts that are the advice of as many experts."""
+    """The advice of functions of the context; or, if `experts` is a number, contexts that are themselves the advice."""
 
     def __init__(self, experts: list[Expert] | int, arms: list[Hashable]) -> None:
         self.experts, self.reader = experts, AdviceReader(arms)
         self._last: tuple[Any, Advised | None] = (_NONE_YET, None)  # a number, which cannot have changed since, and its advice
 
     def read(self, context: Any) -> tuple[Advised, int]:
-        """The advice for a context; nothing is ever clipped."""
+        """Return the advice for a context, and 0: nothing is clipped."""
         last, advised = self._last
         if advised is None or context is not last:
             advised = Advised(self._advice([context]), 0)
@@ -53,12 +53,12 @@ class ExpertAdvice:
         return advised, 0
 
     def check(self, contexts: Any) -> tuple[Advice, int]:
-        """Advice for a whole table, so that bad advice in its last row is found before the first round is played."""
+        """Return the advice for a whole table, so that bad advice in any row raises before the first round is played."""
         rows_of(contexts)
         return self._advice(contexts), 0
 
     def read_row(self, row: Any) -> Advised:
-        """A row of a table that `check` returned is advice, not a context."""
+        """Return the advice of a row of a table that `check` returned; such a row is advice, not a context."""
         return Advised(row[None], 0)
 
     def read_rows(self, points: Advice) -> AdvisedRows:
@@ -71,27 +71,27 @@ class ExpertAdvice:
         return self.reader.functions(self.experts, contexts)
 
     def with_arm(self, arm: Hashable) -> ExpertAdvice:
-        """The same experts with one more arm."""
+        """Return the same experts with one more arm."""
         return ExpertAdvice(self.experts, [*self.reader.arms, arm])
 
     def copy(self) -> ExpertAdvice:
-        """An independent one."""
+        """Return an independent copy."""
         return ExpertAdvice(self.experts, self.reader.arms)
 
 
 class MappingAdvice:
-    """The advice of mappings: each advises its arm for the cell of the context. `who` is the policy, for a message."""
+    """The advice of mappings: each advises its arm for the cell of the context. `who` names the policy in messages."""
 
     def __init__(self, mappings: Mappings, who: str) -> None:
         self.mappings, self.who, self.keys = mappings, who, Keys(mappings.structure)
 
     def read(self, context: Any) -> tuple[Advised, int]:
-        """The advice for a context, and 1 if the context was clipped to the space, else 0."""
+        """Return the advice for a context, and 1 if the context was clipped to the space, else 0."""
         key, clipped = self.keys.read(context)
         return Advised(self.mappings.rows, key.item(0)), clipped
 
     def check(self, contexts: Any) -> tuple[Floats, int]:
-        """A whole table, inside the space, and how many rows were clipped."""
+        """Clip a whole table to the space, and return it with the number of rows clipped."""
         return self.keys.check(contexts)
 
     def read_row(self, row: Any) -> Advised:
@@ -103,11 +103,11 @@ class MappingAdvice:
         return AdvisedRows(self.mappings.rows, np.ascontiguousarray(self.keys.keys(points)[:, 0]))
 
     def with_arm(self, arm: Hashable) -> MappingAdvice:
-        """The list of mappings is fixed, so there is no other arm for it."""
+        """Raise InputError: the list of mappings is fixed."""
         raise InputError(f"{self.who} cannot add an arm after construction. Make a new policy with all arms.")
 
     def copy(self) -> MappingAdvice:
-        """An independent one."""
+        """Return an independent copy."""
         return MappingAdvice(self.mappings, self.who)
 
 
@@ -121,31 +121,31 @@ class AdviceReader:
     def __init__(self, arms: list[Hashable]) -> None:
         self.arms = arms
         self.index = {arm: i for i, arm in enumerate(arms)}
-        self.plain = all(type(arm) is int and arm == i for i, arm in enumerate(arms))  # labels are numbers already
-        self.numbered = not any(is_number(arm) for arm in arms)  # a whole number can only mean the arm's place
+        self.plain = all(type(arm) is int and arm == i for i, arm in enumerate(arms))  # labels are their own indices
+        self.numbered = not any(is_number(arm) for arm in arms)  # a whole number can only be an index
         self.needed = f"one of the arms {shown(arms)}, or {len(arms)} numbers of at least 0 that add to 1, one for each arm"
 
     def functions(self, experts: list[Expert], contexts: Iterable[Any]) -> Advice:
-        """What functions advise for each context."""
+        """Return what functions advise for each context."""
         rows = []
         for context in contexts:
             row = []
             for k, expert in enumerate(experts):
-                given = expert(context)
-                found = self._one(given)
-                if found is None:
+                advice = expert(context)
+                choice = self._parse(advice)
+                if choice is None:
                     raise InputError(
-                        f"Expert {k} advised {quoted(given)}; it must return {self.needed}. The context was {quoted(context)}."
+                        f"Expert {k} advised {quoted(advice)}; it must return {self.needed}. The context was {quoted(context)}."
                     )
-                row.append(found)
+                row.append(choice)
             rows.append(row)
-        if all(type(given) is int for row in rows for given in row):
+        if all(type(choice) is int for row in rows for choice in row):
             return np.array(rows, dtype=np.int32).reshape(len(rows), len(experts))
-        sure = np.eye(len(self.arms))
-        return np.array([[sure[given] if type(given) is int else given for given in row] for row in rows])
+        one_hot = np.eye(len(self.arms))
+        return np.array([[one_hot[choice] if type(choice) is int else choice for choice in row] for row in rows])
 
     def table(self, rounds: Any, *, experts: int) -> Advice:
-        """Advice given as it is: an entry, or a row of M numbers, for each round and expert."""
+        """Return a table of advice, checked: an entry, or a row of M numbers, for each round and expert."""
         arms = len(self.arms)
         try:
             array = np.asarray(rounds)
@@ -161,10 +161,10 @@ class AdviceReader:
         rows = []
         for row in rounds:
             if not isinstance(row, list | tuple | np.ndarray) or len(row) != experts:
-                given = f"{len(row)} entries" if isinstance(row, list | tuple | np.ndarray) else repr(row)
+                argument = f"{len(row)} entries" if isinstance(row, list | tuple | np.ndarray) else repr(row)
                 raise InputError(
                     f"Each context must be the advice of all {experts} experts, one of the arms {shown(self.arms)} from each, or shape "
-                    f"({experts}, {arms}), a distribution from each; given {given}."
+                    f"({experts}, {arms}), a distribution from each; given {argument}."
                 )
             rows.append([self._number(k, label) for k, label in enumerate(row)])
         return np.array(rows, dtype=np.int32)
@@ -181,29 +181,29 @@ class AdviceReader:
         return np.array(numbers, dtype=np.int32)[places].reshape(labels.shape)
 
     def _number(self, expert: int, label: Any) -> int:
-        found = self._find(label)
-        if found is None:
+        index = self._find(label)
+        if index is None:
             raise InputError(f"Expert {expert} advised {quoted(label)}; the advice must be {self.needed}.")
-        return found
+        return index
 
-    def _distributions(self, given: Floats) -> Floats:
-        sums = given.sum(axis=2)
-        wrong = np.argwhere(~((given >= 0.0).all(axis=2) & (np.abs(sums - 1.0) <= CLOSE)))
+    def _distributions(self, shares: Floats) -> Floats:
+        sums = shares.sum(axis=2)
+        wrong = np.argwhere(~((shares >= 0.0).all(axis=2) & (np.abs(sums - 1.0) <= CLOSE)))
         if len(wrong):
             t, k = wrong[0]
             raise InputError(
-                f"Expert {k} advised {given[t, k].tolist()}, which add to {sums[t, k]:g}; the advice must be {self.needed}. "
+                f"Expert {k} advised {shares[t, k].tolist()}, which add to {sums[t, k]:g}; the advice must be {self.needed}. "
                 "Divide by the sum."
             )
-        return np.ascontiguousarray(given)
+        return np.ascontiguousarray(shares)
 
-    def _one(self, given: Any) -> int | Floats | None:
-        """An arm's number or a distribution; None if it is neither."""
-        number = self._find(given)
-        if number is not None or not isinstance(given, list | tuple | np.ndarray):
+    def _parse(self, advice: Any) -> int | Floats | None:
+        """Return the index of an arm or a distribution; None if the advice is neither."""
+        number = self._find(advice)
+        if number is not None or not isinstance(advice, list | tuple | np.ndarray):
             return number
         try:
-            array = np.asarray(given)
+            array = np.asarray(advice)
         except ValueError:
             return None
         if array.dtype.kind not in "iuf" or array.shape != (len(self.arms),):
@@ -214,10 +214,10 @@ class AdviceReader:
     def _find(self, label: Any) -> int | None:
         if not is_hashable(label):
             return None
-        found = self.index.get(label)
+        index = self.index.get(label)
         boolean = isinstance(label, bool | np.bool_)
-        if found is not None:
-            return None if boolean and not isinstance(self.arms[found], bool | np.bool_) else found  # True is not arm 1
+        if index is not None:
+            return None if boolean and not isinstance(self.arms[index], bool | np.bool_) else index  # True is not arm 1
         if self.numbered and not boolean and isinstance(label, int | np.integer) and 0 <= label < len(self.arms):
             return int(label)
         return None

@@ -20,8 +20,8 @@ Kind = TypeVar("Kind", bound=Policy)
 class Encoded(Learner):
     """A learner that takes dicts: an encoder makes numbers of each, and the learner `inner` sees only those.
 
-    Texts are replaced by hashes before the encoder sees them (`hash_texts`), so that none of them stands in a file. What else is asked of
-    this learner, e.g. the regressions of a LinUCB, the inner one answers.
+    Texts are replaced by hashes before the encoder sees them (`hash_texts`), so that a file holds no text. All other attributes, e.g. the
+    regressions of a LinUCB, are those of the inner learner.
     """
 
     def __init__(self, encoder: Encoder, inner: Learner) -> None:
@@ -114,11 +114,11 @@ class Encoded(Learner):
 
 
 def encode_contexts(policy: Kind, encoder: Encoder) -> Kind:
-    """The policy itself, which has learned nothing yet, with its learner behind an encoder that was fitted on contexts of `hash_texts`.
+    """Put the learner of a fresh policy behind an encoder, fitted on contexts of `hash_texts`; return the policy.
 
     >>> from hsb.policies import LinUCB
     >>> shop = [{"age": 30, "land": "FR"}, {"age": 40, "land": "DE"}]
-    >>> encoder = Columns().fit([hash_texts(each) for each in shop])
+    >>> encoder = Columns().fit([hash_texts(context) for context in shop])
     >>> policy = encode_contexts(LinUCB(len(encoder.names), arms=["a", "b"]), encoder)
     >>> policy.probabilities({"land": "DE", "age": 35})
     array([0.5, 0.5])
@@ -128,22 +128,22 @@ def encode_contexts(policy: Kind, encoder: Encoder) -> Kind:
 
 
 def hash_texts(context: Mapping[str, Any], times: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """A context whose texts, those in lists too, are replaced by 16 letters each: those of `times`, which are read as times, stay.
+    """Return a context with a hash of 16 characters for each text, also in lists; the features of `times`, read as times, stay.
 
     >>> hash_texts({"age": 3, "at": "2026-11-16", "land": "FR"}, frozenset({"at"}))
     {'age': 3, 'at': '2026-11-16', 'land': 'ecaa228fd8e5a7af'}
     """
-    return {name: value if name in times else _hashed(value) for name, value in context.items()}
+    return {name: value if name in times else _hash(value) for name, value in context.items()}
 
 
-def _hashed(value: Any) -> Any:
+def _hash(value: Any) -> Any:
     if isinstance(value, str):
         return hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    return [_hashed(each) for each in value] if isinstance(value, list | tuple) else value
+    return [_hash(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def times_of(encoder: Encoder) -> frozenset[str]:
-    """The features that an encoder was told to read as times."""
+    """Return the features declared as times."""
     first = encoder.steps[0] if isinstance(encoder, Chain) else encoder
     if not isinstance(first, Columns):
         raise InputError(f"Contexts by name need an encoder that begins with Columns; given {quoted(encoder)}.")
@@ -151,7 +151,7 @@ def times_of(encoder: Encoder) -> frozenset[str]:
 
 
 def encoder_from(data: Any) -> Encoder:
-    """The encoder that `settings` wrote; InputError if it is none for contexts by name."""
-    found = from_dict(data)
-    times_of(found)
-    return found
+    """Return the encoder that `settings` wrote; InputError if it does not take contexts by name."""
+    encoder = from_dict(data)
+    times_of(encoder)
+    return encoder

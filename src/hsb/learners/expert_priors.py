@@ -1,4 +1,4 @@
-"""The prior weights of experts: of those that are given, and of every mapping of a structure's leaves."""
+"""Prior weights: of a list of experts, and of all mappings of a structure's leaves."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from .rates import LearningRate, number_or_none
 Shape = Literal["uniform", "complexity"]
 
 MOST_ENTRIES = 10**9  # experts times arms, of advice that comes as contexts
-MOST = 1 << 20  # mappings; a round looks at each, 3 ns apiece
-MOST_COSTS = 1 << 16  # those whose prior is computed one by one, up to 0.2 ms apiece
+MOST = 1 << 20  # mappings; a round takes 3 ns for each
+MOST_COSTS = 1 << 16  # mappings whose prior is computed one by one, up to 0.2 ms each
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +34,9 @@ class ExpertsPrior:
     """A weight for each of a list of experts."""
 
     experts: list[Expert] | int | Mappings
-    """Functions, mappings, or how many there are."""
-    given: Floats | None
-    """The weights as they were given; None: all are equal."""
+    """Functions, mappings, or the number of experts."""
+    weights: Floats | None
+    """The weights as declared; None: all are equal."""
     shares: Floats
     """The weights, with the sum 1."""
     logs: Floats
@@ -46,45 +46,45 @@ class ExpertsPrior:
 
     @classmethod
     def of(cls, experts: Any, arms: int, prior: ArrayLike | None) -> ExpertsPrior:
-        """What is given to a constructor, checked."""
+        """Check a constructor's arguments and make the prior."""
         experts = _experts(experts, arms)
         count = experts if isinstance(experts, int) else len(experts)
         afford(3 * count)
-        given = None if prior is None else _positive(prior, count)
-        shares = np.full(count, 1.0 / count) if given is None else given / given.sum()
+        weights = None if prior is None else _positive(prior, count)
+        shares = np.full(count, 1.0 / count) if weights is None else weights / weights.sum()
         logs = reproducible_math.logs(shares).astype(np.float64)
-        return cls(experts, given, shares, logs, reproducible_math.ln(count) if given is None else float(-logs.min()))
+        return cls(experts, weights, shares, logs, reproducible_math.ln(count) if weights is None else float(-logs.min()))
 
     def bound(self, arms: int) -> float:
-        """A, whatever the number of arms."""
+        """Return A, whatever the number of arms."""
         return self.cost
 
     @property
     def worst_cost(self) -> float:
-        """The same."""
+        """A, which is the same for all experts."""
         return self.cost
 
     def schedule(self, arms: int, learning_rate: LearningRate) -> Schedule:
-        """Falling, unless a rate is given."""
+        """Return a falling schedule, or a constant one for a given rate."""
         return _schedule(self.cost, arms, number_or_none(learning_rate))
 
     def source(self, arms: list[Hashable], who: str) -> ExpertAdvice | MappingAdvice:
-        """Where advice comes from; `who` is the policy, for messages."""
+        """Return the source of advice; `who` names the policy in messages."""
         experts = self.experts
         return MappingAdvice(experts, who) if isinstance(experts, Mappings) else ExpertAdvice(experts, arms)
 
     def settings(self) -> dict[str, Any]:
-        """What a file says of it. It holds no code: functions are given again, `hsb.load(path, experts=[...])`."""
+        """Return the settings that a file holds. It holds no code: `hsb.load(path, experts=[...])` needs functions again."""
         experts = self.experts
         functions = isinstance(experts, list)
         return {
             "experts": None if functions else experts.plain() if isinstance(experts, Mappings) else experts,
             "functions": len(experts) if isinstance(experts, list) else None,
-            "prior": None if self.given is None else self.given.tolist(),
+            "prior": None if self.weights is None else self.weights.tolist(),
         }
 
     def repr_settings(self) -> dict[str, Any]:
-        """What `repr` says of it."""
+        """Return the settings that `repr` shows."""
         return {"experts": self.experts if isinstance(self.experts, Mappings) else len(self.logs)}
 
 
@@ -95,59 +95,59 @@ class MappingsPrior:
     structure: Structure
     shape: Shape
     regions: int | None
-    """For the complexity prior, into how many regions the mappings divide that the rate is meant for; None: as many as arms."""
+    """For the complexity prior, the number of regions of the mappings that set the rate; None: as many as arms."""
     stop: float | None
     mappings: Mappings
     logs: Floats
     """The logarithm of each mapping's weight."""
     cost: float
-    """A: Theorem 2's upper bound on ln(1/prior) of the mappings that the rate is meant for, or the exact one if all weigh the same."""
+    """A: Theorem 2's upper bound on ln(1/prior) of the mappings that set the rate, or the exact value if all weights are equal."""
     worst_cost: float
-    """The largest there is of these (`theory.worst_cost`)."""
+    """The largest ln(1/prior) of these mappings (`theory.worst_cost`)."""
 
     @classmethod
     def of(cls, structure: Divided, arms: int, shape: Shape, *, regions: int | None, stop: float | None) -> MappingsPrior:
-        """What is given to a constructor, checked."""
+        """Check a constructor's arguments and make the prior."""
         if not isinstance(shape, str) or shape not in ("uniform", "complexity"):
             raise InputError(f"prior must be 'uniform' or 'complexity'; given {quoted(shape)}.")
         complexity = shape == "complexity"
         if not complexity and (regions is not None or stop is not None):
-            raise InputError("regions= and stop= are for prior='complexity': a uniform prior knows no regions. Leave them out.")
+            raise InputError("regions= and stop= are for prior='complexity': a uniform prior has no regions. Leave them out.")
         if complexity and (not isinstance(structure, Structure) or isinstance(structure, Leaves)):
             raise InputError(f"prior='complexity' needs a structure, e.g. hsb.BinaryTree(depth=3); given {quoted(structure)}.")
-        given = structure if isinstance(structure, Structure) else Leaves(structure)
-        _check_budget(given.leaves, arms, complexity)
+        divided = structure if isinstance(structure, Structure) else Leaves(structure)
+        _check_budget(divided.leaves, arms, complexity)
         regions, stop = None if regions is None else whole("regions", regions, 1), stop_prior(stop)
-        leaves = Leaves(given)
+        leaves = Leaves(divided)
         mappings, cost = every_mapping(leaves, arms=arms), leaves.leaves * reproducible_math.ln(arms)
         logs, worst = np.full(len(mappings), -cost), cost
         if complexity:
-            logs = _complexity(given, mappings, arms, stop)
+            logs = _complexity(divided, mappings, arms, stop)
             mappings, logs = Mappings(leaves, mappings.table[logs > -math.inf]), logs[logs > -math.inf]
             few = arms if regions is None else regions
-            cost = theory.prior_bound(given, arms=arms, regions=few)
-            worst = theory.worst_cost(given, arms=arms, regions=few, stop=stop)
-        return cls(given, shape, regions, stop, mappings, logs, cost, worst)
+            cost = theory.prior_bound(divided, arms=arms, regions=few)
+            worst = theory.worst_cost(divided, arms=arms, regions=few, stop=stop)
+        return cls(divided, shape, regions, stop, mappings, logs, cost, worst)
 
     def bound(self, arms: int) -> float:
-        """A; the number of arms is fixed."""
+        """Return A; the number of arms is fixed."""
         return self.cost
 
     def schedule(self, arms: int, learning_rate: LearningRate) -> Schedule:
-        """Falling, unless a rate is given."""
+        """Return a falling schedule, or a constant one for a given rate."""
         return _schedule(self.cost, arms, number_or_none(learning_rate))
 
     def source(self, arms: list[Hashable], who: str) -> MappingAdvice:
-        """Where advice comes from; `who` is the policy, for messages."""
+        """Return the source of advice; `who` names the policy in messages."""
         return MappingAdvice(self.mappings, who)
 
     def settings(self) -> dict[str, Any]:
-        """What a file says of it."""
+        """Return the settings that a file holds."""
         plain = self.mappings.structure.plain()
         return {"structure": plain, "regions": self.regions, "prior": self.shape, "stop": self.stop}
 
     def repr_settings(self) -> dict[str, Any]:
-        """What `repr` says of it."""
+        """Return the settings that `repr` shows."""
         return {"structure": self.structure, "prior": self.shape}
 
 
@@ -172,33 +172,33 @@ def _experts(experts: Any, arms: int) -> list[Expert] | int | Mappings:
     if isinstance(experts, list | tuple) and experts and all(map(callable, experts)):
         return list(experts)
     raise InputError(
-        "experts must be a list of functions of the context, or hsb.mappings(...), or how many experts there are, at least 1, if the contexts "
+        "experts must be a list of functions of the context, or hsb.mappings(...), or the number of experts, at least 1, if the contexts "
         f"are their advice; given {quoted(experts)}."
     )
 
 
 def _positive(prior: ArrayLike, count: int) -> Floats:
     try:
-        found = np.asarray(prior)
+        array = np.asarray(prior)
     except ValueError:
-        found = np.empty(0, dtype=object)
-    if found.shape != (count,) or found.dtype.kind not in "iuf":
+        array = np.empty(0, dtype=object)
+    if array.shape != (count,) or array.dtype.kind not in "iuf":
         raise InputError(
-            f"prior must be a positive number for each of the {count} experts, in a list; given {found.dtype} of shape {found.shape}."
+            f"prior must be a positive number for each of the {count} experts, in a list; given {array.dtype} of shape {array.shape}."
         )
-    numbers = found.astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what comes of it is refused below
+    numbers = array.astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # checked below
         shares = numbers / numbers.sum()
     wrong = np.flatnonzero(~((shares > 0.0) & np.isfinite(shares)))
     if len(wrong):
         raise InputError(
-            f"prior must be positive numbers, none so small that its share is 0; prior[{wrong[0]}] is {found[wrong[0]]}."
+            f"prior must be positive numbers, none so small that its share is 0; prior[{wrong[0]}] is {array[wrong[0]]}."
         )
     return numbers
 
 
 def _check_budget(leaves: int, arms: int, complexity: bool) -> None:
-    """Before anything is listed: M^N itself may be too long a number."""
+    """Raise BudgetError for too many mappings, before any is listed. M^N itself may have too many digits."""
     most = MOST_COSTS if complexity else MOST
     bits = leaves * math.log2(arms)
     if bits > math.log2(most) + 1e-9:
@@ -211,20 +211,20 @@ def _check_budget(leaves: int, arms: int, complexity: bool) -> None:
 
 
 def _complexity(structure: Structure, mappings: Mappings, arms: int, stop: float | None) -> Floats:
-    """ln of each mapping's prior weight. Arms are alike a priori, so mappings that differ in their names alone share it."""
-    known: dict[tuple[int, ...], float] = {}
-    found = np.empty(len(mappings))
+    """Return ln of each mapping's prior weight. It depends on the pattern of equal arms alone, so it is computed once per pattern."""
+    costs: dict[tuple[int, ...], float] = {}
+    logs = np.empty(len(mappings))
     for k, mapping in enumerate(mappings.table.tolist()):
         names: dict[int, int] = {}
         pattern = tuple(names.setdefault(arm, len(names)) for arm in mapping)
-        if pattern not in known:
-            known[pattern] = -theory.prior_cost(structure, pattern, arms=arms, stop=stop)
-        found[k] = known[pattern]
-    total = float(np.exp(found).sum())
+        if pattern not in costs:
+            costs[pattern] = -theory.prior_cost(structure, pattern, arms=arms, stop=stop)
+        logs[k] = costs[pattern]
+    total = float(np.exp(logs).sum())
     if abs(total - 1.0) > 1e-9:
         raise InputError(
             f"The mappings of the {structure.leaves} leaves of {quoted(structure)} have prior weight {total:.6f} "
             f"together, not 1: the "
             "rest belongs to mappings that cannot be written on these leaves. Use structures whose cells are unions of the finest one's."
         )
-    return found
+    return logs

@@ -20,7 +20,7 @@ PriorKind = TypeVar("PriorKind", ExpertsPrior, MappingsPrior)
 
 
 class Experts(Learner, Generic[PriorKind]):
-    """A weight for each expert, at a rate that is constant or falls with the rounds. What it sees of a context is a row of advice.
+    """A weight for each expert, at a rate that is constant or falls with the rounds. The view of a context is a row of advice.
 
     `logs` are the logarithms of the weights and `scaled` the weights, both up to a common factor (`engine/kernels/experts.py`).
     `counted` has one number, the rounds learned.
@@ -50,7 +50,7 @@ class Experts(Learner, Generic[PriorKind]):
     def fresh(
         cls, prior: PriorKind, arms: list[Hashable], *, horizon: float | None, learning_rate: float | None, who: str
     ) -> Self:
-        """One that has learned nothing. Experts that are functions name arms; `who` is the policy, for messages."""
+        """Make a learner that has learned nothing. Functions return labels of `arms`; `who` names the policy in messages."""
         rates = Rates.begin(prior, len(arms), horizon=horizon, learning_rate=learning_rate)
         logs, scaled = prior.logs.copy(), np.empty(len(prior.logs))
         learner = cls(prior, prior.source(arms, who), len(arms), rates, logs, scaled, np.zeros(1, dtype=np.int64))
@@ -88,10 +88,10 @@ class Experts(Learner, Generic[PriorKind]):
         self._kernels.learn(self.logs, self.scaled, self.counted, view.advice, view.row, available, arm, x)
 
     def settle(self, view: Any, rounds: int) -> Self | None:
-        return self._at(self.rates.turned(rounds)) if rounds >= self.rates.phase.until else None
+        return self._at(self.rates.at(rounds)) if rounds >= self.rates.phase.until else None
 
     def _at(self, rates: Rates) -> Self:
-        """Go on at these rates: if the rate fell, what was learned is flattened."""
+        """Return a copy at these rates; if the rate falls, the weights are flattened."""
         other = self.copy()
         if self.rounds > 0 and rates.rate < self.rates.rate:
             r = rates.rate / self.rates.rate
@@ -113,9 +113,9 @@ class Experts(Learner, Generic[PriorKind]):
 
     def play(self, view: AdvisedRows, table: Played, start: int, share: float, to_come: int) -> None:
         rows = slice(start, start + len(view.rows))
-        given = self._kernels.Table(view.advice, view.rows, masks_of(table.masks, rows), table.losses[rows], table.us[rows])
+        part = self._kernels.Table(view.advice, view.rows, masks_of(table.masks, rows), table.losses[rows], table.us[rows])
         out = table.arms[rows], table.probabilities[rows]
-        self._kernels.play(self.logs, self.scaled, self.counted, given, self.rates.rate, self._p, *out)
+        self._kernels.play(self.logs, self.scaled, self.counted, part, self.rates.rate, self._p, *out)
 
     # -- what is proved ------------------------------------------------------------------------------------------------
 
@@ -156,11 +156,11 @@ class Experts(Learner, Generic[PriorKind]):
 
 
 def _check_weights(logs: Floats, scaled: Floats, low: float) -> None:
-    """Refuse weights from a file that no rounds lead to; `low` is the least that they add to."""
+    """Raise ValueError for weights from a file that no rounds lead to; `low` is the lowest sum of weights."""
     if (logs > 1e-9).any():
         raise ValueError("its weights are above 1")
-    there = scaled > 0.0
+    positive = scaled > 0.0
     if (scaled < 0.0).any() or not scaled.sum() >= low:
         raise ValueError("its weights must be at least 0, and not all of them")
-    if np.abs(np.log(scaled[there]) - logs[there]).max() > 1e-3 or (logs[~there] > -690.0).any():
+    if np.abs(np.log(scaled[positive]) - logs[positive]).max() > 1e-3 or (logs[~positive] > -690.0).any():
         raise ValueError("its weights are not those of its logarithms")

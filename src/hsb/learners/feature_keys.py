@@ -1,4 +1,4 @@
-"""How a context of named features becomes a key: what models see of it, then a word for each tree over an input."""
+"""Keys of contexts with named features: the columns that models see, then a word for each tree over an input."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..structures.quantise import WORD, digit_bits
 from ..types import Floats, Ints
 
 _tuple = tuple.__new__  # makes a NamedTuple in half the time
-FEWEST = 16  # rows read at once after something unseen: what comes behind the next unseen value must be read again
+FEWEST = 16  # rows read at once after something unseen: rows after the next unseen value must be read again
 
 
 class ContextView(NamedTuple):
-    """What a learner sees of a context of named features."""
+    """The view of a context of named features."""
 
     key: Ints
     """Bits of the columns that models see, then 0, then the path in each tree."""
@@ -30,7 +30,7 @@ class ContextView(NamedTuple):
     unseen: tuple[Any] | None
     """The context, if it has features, categories or missing values that the reader does not know yet."""
     growth: Any = None
-    """How the learner comes to know what is unseen, once that is about to be learned (`featured.Growth`)."""
+    """The successor that knows what is unseen, when the round is about to be learned (`featured.Growth`)."""
 
 
 class ContextRows:
@@ -69,7 +69,7 @@ class FeatureKeys:
         self._columns, self._paths = self._key[: self.room].view(np.float64), self._key[self.room + 1 :]
 
     def read(self, context: Any) -> ContextView:
-        """What there is to see of a context now."""
+        """Return the view of a context, by what the reader knows now."""
         reader = self.reader
         raw, unseen = reader.look(context)
         cells: Ints = np.empty(self.trees, dtype=np.int64)
@@ -77,28 +77,28 @@ class FeatureKeys:
         np.left_shift(cells, self.shifts, out=self._paths)
         return _tuple(ContextView, (self._key.copy(), cells, raw, (context,) if unseen else None, None))
 
-    def with_cells(self, sight: ContextView, cells: Any) -> ContextView:
-        """The same, but trees see the cells of a decision that was made when fewer inputs may have been known, and numbers more closely."""
+    def with_cells(self, view: ContextView, cells: Any) -> ContextView:
+        """Return a view whose trees see the cells of an earlier decision. It may have had fewer inputs, and finer cells of numbers."""
         padded: Ints = np.zeros(self.trees, dtype=np.int64)
         padded[: len(cells)] = cells
         coarse = self._coarse()
         padded = padded >> coarse << coarse
-        key = sight.key.copy()
+        key = view.key.copy()
         np.left_shift(padded, self.shifts, out=key[self.room + 1 :])
-        return sight._replace(key=key, cells=padded)
+        return view._replace(key=key, cells=padded)
 
     def fits(self, cells: Any) -> bool:
-        """Can these be the cells of a decision?"""
+        """Return whether these can be the cells of a decision."""
         sizes = [size if kind == "kary" else 1 << size for kind, size in self.reader.shapes]
         return len(cells) <= len(sizes) and all(0 <= cell < size for cell, size in zip(cells, sizes, strict=False))
 
     def groups(self) -> list[int]:
-        """Which feature each column but the constant belongs to, features numbered in the order of their first column."""
+        """Return the feature of each column but the constant; features are numbered in the order of their first column."""
         numbers: dict[int, int] = {}
         return [numbers.setdefault(raw_input, len(numbers)) for raw_input in self.reader.place_inputs[1:].tolist()]
 
     def validator(self) -> Callable[[Any], object]:
-        """Reads contexts one after the other as if each were learned: by a copy of the reader, once something is unseen."""
+        """Return a function that reads contexts as if all earlier ones had been learned, with a copy of the reader if something is unseen."""
         reader = self.reader
 
         def read(context: Any) -> None:
@@ -110,7 +110,7 @@ class FeatureKeys:
         return read
 
     def check(self, contexts: Any) -> ContextRows:
-        """A whole table, read from beginning to end by a copy of the reader: what it would refuse is refused before the first round."""
+        """Read a whole table with a copy of the reader, so that a bad row raises InputError before the first round."""
         if isinstance(contexts, ContextRows):
             return contexts
         table = self.reader.table(contexts)
@@ -144,12 +144,12 @@ class FeatureKeys:
         return np.asarray(keys[:, self.room + 1 :] >> self.shifts)
 
     def _coarse(self) -> Ints:
-        """Of each tree, how many bits of its cells are 0."""
+        """Return, for each tree, the number of low bits of its cells that are 0."""
         coarse, inputs = self.reader.coarse.tolist(), zip(self.reader.tree_inputs, self.reader.shapes, strict=True)
         return np.array([coarse[raw_input] if kind == "bits" else 0 for raw_input, (kind, _) in inputs], dtype=np.int64)
 
     def copy(self) -> FeatureKeys:
-        """An independent one."""
+        """Return an independent copy."""
         return FeatureKeys(self.reader.copy())
 
     def __getstate__(self) -> FeatureReader:

@@ -36,13 +36,13 @@ def first_head(reader: FeatureReader, first: int, arms: int) -> Member:
 
 
 def _parts(reader: FeatureReader) -> list[list[float]]:
-    """Of each input, how its trees share its weight."""
+    """Return, for each input, the shares of its trees in its weight."""
     trees = np.bincount(np.array(reader.tree_inputs, dtype=np.int64), minlength=reader.inputs).tolist()
     return [[1.0 - FIXED_CUTS, FIXED_CUTS] if count == 2 else [1.0] for count in trees]
 
 
 def late_shares(reader: FeatureReader, before: int) -> list[float]:
-    """What the trees of inputs that come later take of what the single arm has: together, of the n-th input, 1/(n + 1)."""
+    """Return the shares of the single arm's weight that the trees of later inputs take: 1/(n + 1) together for the n-th input."""
     shares = []
     for raw_input, parts in enumerate(_parts(reader)[before:], start=before):
         left = 1.0
@@ -53,7 +53,7 @@ def late_shares(reader: FeatureReader, before: int) -> list[float]:
 
 
 def input_trees(keys: FeatureKeys, which: range, arms: int) -> list[Member]:
-    """The trees with these numbers."""
+    """Make the trees with these numbers."""
     shapes = keys.reader.shapes
     trees = []
     for k in which:
@@ -66,9 +66,9 @@ def input_trees(keys: FeatureKeys, which: range, arms: int) -> list[Member]:
 
 
 def _fresh_tree(fanout: int, depth: int, arms: int, most_rows: int) -> Member:
-    """A tree that has learned nothing; of small ones, which many inputs have, the floats are shared and cannot be written."""
-    what = (fanout, depth, arms, most_rows)
-    tree = _small.get(what)
+    """Make a tree that has learned nothing. Small trees, which many inputs have, share floats that are read-only."""
+    key = (fanout, depth, arms, most_rows)
+    tree = _small.get(key)
     if tree is not None:
         afford(len(tree.F))
     else:
@@ -78,10 +78,10 @@ def _fresh_tree(fanout: int, depth: int, arms: int, most_rows: int) -> Member:
         if len(_small) >= MOST_SMALL:
             _small.clear()
         tree.F.flags.writeable = False
-        _small[what] = tree
+        _small[key] = tree
     return Member(tree.F, tree.I.copy())
 
 
 def key_words(keys: FeatureKeys) -> list[int]:
-    """How many words of a key each member takes."""
+    """Return the number of words that each member takes in a key."""
     return [0, keys.room, *[1] * (1 + keys.trees)]

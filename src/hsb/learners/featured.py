@@ -46,14 +46,14 @@ CHUNK = 1024  # rows encoded at once
 
 
 class FeaturePrior:
-    """The mappings that the guarantee is about: rules on one input, and single arms."""
+    """The prior of the mappings in the guarantee: rules on one input, and single arms."""
 
     def bound(self, arms: int) -> float:
-        """ln(1/beta) of a rule on one number with as many parts as arms."""
+        """Return ln(1/beta) of a rule on one number with as many parts as arms."""
         return reproducible_math.ln(2.0) + theory.prior_bound(BinaryTree(depth=5), arms=arms, regions=arms)
 
     def schedule(self, arms: int, learning_rate: LearningRate) -> Schedule:
-        """The default's own."""
+        """Return the default's schedule."""
         return anytime_schedule(arms=arms, rate=learning_rate, mixture=MIXTURE)
 
 
@@ -61,20 +61,21 @@ PRIOR = FeaturePrior()
 
 
 class Growth(NamedTuple):
-    """What a round changes beside what it learns, where it brings something unseen."""
+    """The changes of a round, apart from learning, if its context has something unseen."""
 
     learner: Featured
-    """The successor, which knows it. It may share its predecessor's memory."""
+    """The successor, which knows what is unseen. It may share its predecessor's memory."""
     places: NewPlaces | None
-    """What the models in that memory must be given, if they must."""
+    """New columns for the models in that memory; None if there are none to add."""
     recalled: bool
-    """Does the advice of the moment of the decision count?"""
+    """Whether the advice at the moment of deciding counts."""
 
 
 class Featured(Learner):
-    """An ensemble of models (`engine/kernels/ensemble.py`) advises; beside it stand, for the guarantee, the best single arm and a tree over
-    each input: of numbers by their rank in 31 steps, and by their leading bits, of categories one by one. The reader, models and trees learn
-    in the order of `learn`.
+    """An ensemble of models (`engine/kernels/ensemble.py`) gives advice; the best single arm and trees over each input give the guarantee.
+
+    A number has a tree over 31 steps of its rank and one over its leading bits; a category has a tree with a cell for each value. The reader,
+    models and trees learn in the order of `learn`.
     """
 
     takes_arm_features = True
@@ -87,10 +88,10 @@ class Featured(Learner):
         self, keys: FeatureKeys, mixture: Mixture, *, first: int, baseline: Baseline, arm_features: ArmFeatures
     ) -> None:
         self.keys, self.mixture, self.arm_features = keys, mixture, arm_features
-        self.reader = keys.reader  # what it knows of contexts: names, categories, scales
-        self.first = first  # inputs that there were before anything was learned
+        self.reader = keys.reader  # names, categories, scales of contexts
+        self.first = first  # number of inputs before anything was learned
         self.baseline, self.uniform_share = baseline, baseline.share
-        self._last: ContextView | None = None  # what `read` saw last
+        self._last: ContextView | None = None  # the view of the last `read`
         mixture.state.set_shift(baseline.shift)
 
     @classmethod
@@ -103,7 +104,7 @@ class Featured(Learner):
         learning_rate: LearningRate,
         implicit: bool,
     ) -> Self:
-        """One that has learned nothing."""
+        """Make a learner that has learned nothing."""
         rates = Rates.begin(PRIOR, len(arms), horizon=None, learning_rate=learning_rate)
         keys = FeatureKeys(FeatureReader(features, width_for(len(arms), features.limits["width"])))
         described = ArmFeatures.of(arms, arm_features)
@@ -111,10 +112,10 @@ class Featured(Learner):
         return cls(keys, mixture, first=0, baseline=Baseline(), arm_features=described)
 
     def _with(self, mixture: Mixture, baseline: Baseline, **changes: Any) -> Self:
-        """The successor with another mixture."""
-        kept: dict[str, Any] = {"keys": self.keys, "first": self.first, "arm_features": self.arm_features} | changes
-        keys = kept.pop("keys")
-        return type(self)(keys, mixture, baseline=baseline, **kept)
+        """Return the successor with another mixture."""
+        parts: dict[str, Any] = {"keys": self.keys, "first": self.first, "arm_features": self.arm_features} | changes
+        keys = parts.pop("keys")
+        return type(self)(keys, mixture, baseline=baseline, **parts)
 
     # -- a round -------------------------------------------------------------------------------------------------------
 
@@ -123,28 +124,28 @@ class Featured(Learner):
         return int(self.mixture.state.laid.F.item(SEEN))
 
     def read(self, context: Any) -> tuple[ContextView, int]:
-        self._last = sight = self.keys.read(context)
-        return sight, 0
+        self._last = view = self.keys.read(context)
+        return view, 0
 
     def recall(self, context: Any, memo: Memo | None) -> tuple[ContextView, int]:
         cells = None if memo is None else memo.cells
         last = self._last
-        if cells is not None and last is not None and cells is last.cells:  # it was decided just now
+        if cells is not None and last is not None and cells is last.cells:  # the decision just made
             return (last if last.unseen is None else self.prepare(last._replace(unseen=(context,)), memo)), 0
-        sight = self.read(context)[0]
+        view = self.read(context)[0]
         if cells is not None and self.keys.fits(cells):
-            sight = self.keys.with_cells(sight, cells)
-        return self.prepare(sight, memo), 0
+            view = self.keys.with_cells(view, cells)
+        return self.prepare(view, memo), 0
 
     def prepare(self, view: ContextView, memo: Memo | None) -> ContextView:
         if view.unseen is None:
             return view
         (context,), recalled = view.unseen, memo is not None and memo.advice >= 0.0
-        learner, places = self._grown(context)
-        sight = learner.keys.read(context)
-        if recalled:  # models learn what is new; trees and advice are as they were decided by
-            sight = learner.keys.with_cells(sight, view.cells)
-        return sight._replace(growth=Growth(learner, places, recalled))
+        successor, places = self._grow(context)
+        new_view = successor.keys.read(context)
+        if recalled:  # models learn what is new; trees and advice stay as they were for the decision
+            new_view = successor.keys.with_cells(new_view, view.cells)
+        return new_view._replace(growth=Growth(successor, places, recalled))
 
     def cells(self, view: ContextView) -> Ints:
         return view.cells
@@ -165,11 +166,11 @@ class Featured(Learner):
         if view.growth is None:
             self.mixture.learn(view.key, mask, arm, loss, probability, memo, plain)
             return None
-        grown, places, recalled = view.growth
+        successor, places, recalled = view.growth
         if places is not None:
-            places.add(grown.mixture.state.member(ENSEMBLE + 1))
-        grown.mixture.learn(view.key, mask, arm, loss, probability, memo, plain, recalled)
-        return grown  # type: ignore[no-any-return]
+            places.add(successor.mixture.state.member(ENSEMBLE + 1))
+        successor.mixture.learn(view.key, mask, arm, loss, probability, memo, plain, recalled)
+        return successor  # type: ignore[no-any-return]
 
     def undo(self, view: Any) -> None:
         if isinstance(view, ContextView) and view.growth is not None and view.growth.places is not None:
@@ -185,15 +186,15 @@ class Featured(Learner):
             reader.observe_rows(np.ascontiguousarray(view[:not_observed]))
         after = learner
         if learner.mixture.state.is_due:
-            mixture = learner.mixture.turned()
+            mixture = learner.mixture.next_phase()
             baseline = learner.baseline.at(learner.baseline.shift, step=_step(mixture), rounds=rounds)
-            after = learner._with(mixture, baseline)._pruned()
+            after = learner._with(mixture, baseline)._prune()
         if reader.due:
-            after = after._refitted(rounds)
+            after = after._refit(rounds)
         return None if after is self else after
 
-    def _refitted(self, rounds: int) -> Self:
-        """The successor with new scales and edges; models go on in the new units."""
+    def _refit(self, rounds: int) -> Self:
+        """Return the successor with new scales and edges; models are converted to the new units."""
         keys, mixture = self.keys.copy(), self.mixture.copy()
         a, c = keys.reader.refit()
         rescale(mixture.state.members[1], a, c, keys.reader.missing_places)
@@ -202,8 +203,8 @@ class Featured(Learner):
             baseline = baseline.by_average(float(mixture.state.sums[0]), step=_step(mixture), rounds=rounds)
         return self._with(mixture, baseline, keys=keys)
 
-    def _pruned(self) -> Self:
-        """The successor in which trees of numbers that have as many rows as they may look at fewer leading bits."""
+    def _prune(self) -> Self:
+        """Return the successor in which full trees of numbers look at fewer leading bits."""
         keys, members = self.keys.copy(), self.mixture.state.members
         for at, (member, raw_input) in enumerate(zip(members[3:], keys.reader.tree_inputs, strict=True), start=3):
             if member.number == h.COMPRESSED and TreeView(member).used + 2 > MOST_ROWS:
@@ -217,10 +218,10 @@ class Featured(Learner):
         state = self.mixture.state.laid_out(members, key_words(keys))
         return self._with(self.mixture.on(state), self.baseline, keys=FeatureKeys(keys.reader))
 
-    def _grown(self, context: Any) -> tuple[Self, NewPlaces | None]:
-        """The successor with room for what is unseen in a context: features, categories, missing values.
+    def _grow(self, context: Any) -> tuple[Self, NewPlaces | None]:
+        """Return the successor that knows the unseen features, categories and missing values of a context.
 
-        If there is room in its memory, the successor shares it, and the new places are yet to be added there.
+        If its memory has room, the successor shares it, and the caller must add the new columns there.
         """
         before, reader = self.reader, self.reader.copy()
         reader.admit(context)
@@ -257,7 +258,7 @@ class Featured(Learner):
     def validator(self) -> Callable[[Any], object]:
         return self.keys.validator()
 
-    def contexts(self, given: Any, points: ContextRows) -> list[Any]:
+    def contexts(self, table: Any, points: ContextRows) -> list[Any]:
         rows = map(points.__getitem__, range(len(points)))
         return [context.copy() if isinstance(context, dict | list) else context for context in rows]
 
@@ -268,11 +269,11 @@ class Featured(Learner):
         return self.mixture.choose_rows(self.keys.keys(points), masks, us) if len(us) >= MANY else None
 
     def choose_contexts(self, contexts: list[Any], us: list[float]) -> list[tuple[Choice, Ints | None] | None]:
-        found: list[tuple[Choice, Ints | None] | None] = [None] * len(us)
+        choices: list[tuple[Choice, Ints | None] | None] = [None] * len(us)
         fit, keys = self._keys_of_contexts(contexts)
         for index, key, cells in zip(fit, keys, self.keys.cells_of(keys), strict=True):
-            found[index] = self.mixture.state.decide(key, None, us[index]), cells
-        return found
+            choices[index] = self.mixture.state.decide(key, None, us[index]), cells
+        return choices
 
     def fill_contexts(self, contexts: list[Any]) -> Distributions | None:
         fit, keys = self._keys_of_contexts(contexts)
@@ -284,7 +285,7 @@ class Featured(Learner):
         return Distributions(fit, p, advice, list(self.keys.cells_of(keys)))
 
     def _keys_of_contexts(self, contexts: list[Any]) -> tuple[list[int], Ints]:
-        """Which of them can be read, and their keys."""
+        """Return the indices of the contexts that can be read, and their keys."""
         raws, fit = [], []
         for index, context in enumerate(contexts):
             try:
@@ -299,7 +300,7 @@ class Featured(Learner):
         return True
 
     def read_rows(self, points: ContextRows, start: int) -> Floats | None:
-        """Raw rows up to the next that has something unseen, to new scales, or to the end of the phase."""
+        """Return raw rows up to the next with something unseen, to new scales, or to the end of the phase."""
         stop = min(len(points), start + points.ahead, start + self.reader.rows_left, start + self.mixture.rows_left())
         raw, unseen = points.raw(self.reader, start, stop)
         points.ahead = min(2 * points.ahead, CHUNK)
@@ -321,7 +322,7 @@ class Featured(Learner):
         return self.reader.places
 
     def refit_models(self, rows: Floats, arm: Ints, losses: Floats) -> Self:
-        """With an ensemble fitted to the rows since the world last changed. What the guarantee is about goes on as it is."""
+        """Return the successor with models fitted to the rows since the last change of the world. The rest stays as it is."""
         mixture, reader = self.mixture.copy(), self.reader
         ensemble = mixture.state.members[1]
         since = len(rows) - rounds_known(ensemble)
@@ -342,7 +343,7 @@ class Featured(Learner):
         return self.reader.named_columns
 
     def bound(self, cost: float, horizon: float | None, *, floor: float, delay: float = 0.0) -> float:
-        """A bound on the regret against what has ln(1/beta) = cost beside MIXTURE."""
+        """Return a bound on the regret against a rule with ln(1/beta) = cost within MIXTURE."""
         mixture = self.mixture
         shift = None if mixture.implicit else BaselineShift(FURTHEST, MOST, FROM)
         about: Any = {"arms": mixture.arms, "floor": floor, "implicit": mixture.implicit, "delay": delay, "shift": shift}
@@ -352,7 +353,7 @@ class Featured(Learner):
 
     def with_arm(self, arm: Hashable, features: Any = None) -> Self:
         if self._width(self.mixture.arms + 1) < self.reader.width:
-            return self._narrowed(self.mixture.arms + 1).with_arm(arm, features)
+            return self._narrow(self.mixture.arms + 1).with_arm(arm, features)
         described = self.arm_features.known(self.mixture.arms, arm, features)
         mixture = self.mixture.with_arm(PRIOR)
         baseline = self.baseline.refreshed(step=_step(mixture), rounds=self.rounds)
@@ -362,13 +363,13 @@ class Featured(Learner):
         return self._with(mixture, baseline, arm_features=described)
 
     def _width(self, arms: int) -> int:
-        """How many columns models may see with so many arms."""
+        """Return the number of columns that models may see with `arms` arms."""
         return width_for(arms, self.reader.features.limits["width"])
 
-    def _narrowed(self, arms: int) -> Self:
-        """The successor whose models see fewer columns, so that more arms fit: what is beyond them shares columns, as if it had come later.
+    def _narrow(self, arms: int) -> Self:
+        """Return the successor whose models see fewer columns, so that more arms fit. Values beyond them share columns.
 
-        Models forget what they knew of the columns beyond; of the others, and in the trees over each input, all stays as it is.
+        Models forget the columns beyond. The other columns and the trees over each input stay as they are.
         """
         before = self.reader
         reader = FeatureReader.restore(before.to_dict() | {"width": self._width(arms)}, before.arrays())
@@ -404,11 +405,11 @@ class Featured(Learner):
         }
 
     def with_reader(self, reader: Any, first: Any, arm_features: Any) -> Self:
-        """With the features that a file's settings say were known, none of them observed yet; ValueError if they do not fit."""
-        known = from_journal(FeatureReader, reader, self.reader.width)
-        if known.features != self.reader.features or type(first) is not int or not 0 <= first <= known.inputs:
+        """Return this fresh learner with the features of a file's settings, not observed yet; ValueError if they do not fit."""
+        restored = from_journal(FeatureReader, reader, self.reader.width)
+        if restored.features != self.reader.features or type(first) is not int or not 0 <= first <= restored.inputs:
             raise ValueError("its encoder does not fit its features")
-        keys, arms = FeatureKeys(known), self.mixture.arms
+        keys, arms = FeatureKeys(restored), self.mixture.arms
         described = self.arm_features
         if arm_features is not None:
             of_arms = from_journal(FeatureReader, arm_features, described.encoder.width)

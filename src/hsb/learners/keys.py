@@ -1,4 +1,4 @@
-"""How a context becomes a key: the words that the members of a state, or a table of cells, are found by."""
+"""Keys of contexts: the words by which a state's members, or a table of cells, are indexed."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _NONE_YET = object()  # no context is this object
 
 
 class NoContext:
-    """For learners that do not look at contexts: there is one cell, number 0."""
+    """Keys for learners that ignore contexts: there is one cell, number 0."""
 
     def read(self, context: Any) -> tuple[Ints, int]:
-        """The same key for every context; nothing is ever clipped."""
+        """Return the same key for every context, and 0: nothing is clipped."""
         return _ONLY, 0
 
     def check(self, contexts: ArrayLike) -> tuple[NDArray[Any], int]:
-        """Any table."""
+        """Accept any table."""
         return np.zeros((rows_of(contexts), 1)), 0
 
     def keys(self, points: NDArray[Any]) -> Ints:
-        """Zeros."""
+        """Return zeros."""
         return np.zeros((len(points), 1), dtype=np.int64)
 
     def copy(self) -> NoContext:
-        """An independent one."""
+        """Return an independent copy."""
         return self
 
 
@@ -141,12 +141,12 @@ class Keys:
         return keys
 
     def copy(self) -> Keys:
-        """An independent one."""
+        """Return an independent copy."""
         return Keys(*self.given)
 
 
 def _shifts(codes: Sequence[tuple[Ints, int, int]]) -> list[tuple[int, int, int]] | None:
-    """For codes of one feature, which word of a key is which cell of how many, shifted by how much; None where that is not all."""
+    """Return (word, number of cells, shift) for each code of one feature; None if there are other codes."""
     from ..engine.kernels import keys
 
     shifts = []

@@ -73,7 +73,7 @@ class Perturbation(NamedTuple):
 
 
 class PerturbedLeader(Learner):
-    """The best mapping of totals with fresh noise, and redraws that estimate 1 / its probability. What it sees of a context is its leaf."""
+    """The best mapping of totals with fresh noise, and redraws that estimate 1 / its probability. The view of a context is its leaf."""
 
     def __init__(self, table: LeafTotals, noise: Perturbation, rounds: int = 0) -> None:
         self.table, self.noise = table, noise
@@ -120,8 +120,10 @@ class PerturbedLeader(Learner):
         n, rows = len(view), slice(start, start + len(view))
         t = np.arange(self.rounds + 1, self.rounds + 1 + n)
         noises, mosts = np.full(n, self.noise.size(t)), np.full(n, self.noise.redraws(t), dtype=np.int64)
-        given = masks_of(table.masks, rows), table.losses[rows], table.us[rows], noises, mosts, self._work
-        _kernels().play_perturbed(self.table.totals, view, *given, table.arms[rows], table.probabilities[rows], self._rounds)
+        arguments = masks_of(table.masks, rows), table.losses[rows], table.us[rows], noises, mosts, self._work
+        _kernels().play_perturbed(
+            self.table.totals, view, *arguments, table.arms[rows], table.probabilities[rows], self._rounds
+        )
 
     def with_arm(self, arm: Hashable, features: Any = None) -> PerturbedLeader:
         table = self.table.with_arm()
@@ -156,7 +158,7 @@ class PerturbedLeader(Learner):
 
 
 class EpochLeader(Learner):
-    """The best mapping of the totals of explored rounds, played ever longer between them. What it sees of a context is its leaf."""
+    """The best mapping of the totals of explored rounds, played ever longer between them. The view of a context is its leaf."""
 
     def __init__(self, table: LeafTotals, counts: Ints | None = None) -> None:
         self.table = table
@@ -198,8 +200,8 @@ class EpochLeader(Learner):
             p /= p.sum()
 
     def learn(self, view: int, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
-        given = self.mapping, self.table.totals, self.counts, view, arm, loss, probability, self.price, self._work
-        _kernels().learn_epoch(*given)
+        arguments = self.mapping, self.table.totals, self.counts, view, arm, loss, probability, self.price, self._work
+        _kernels().learn_epoch(*arguments)
 
     def check(self, contexts: Any) -> tuple[Any, int]:
         return self.table.keys.check(contexts)
@@ -209,9 +211,9 @@ class EpochLeader(Learner):
 
     def play(self, view: Ints, table: Played, start: int, share: float, to_come: int) -> None:
         rows = slice(start, start + len(view))
-        given = view, masks_of(table.masks, rows), table.losses[rows], table.us[rows], self.price, self._work
+        arguments = view, masks_of(table.masks, rows), table.losses[rows], table.us[rows], self.price, self._work
         _kernels().play_epochs(
-            self.mapping, self.table.totals, self.counts, *given, table.arms[rows], table.probabilities[rows]
+            self.mapping, self.table.totals, self.counts, *arguments, table.arms[rows], table.probabilities[rows]
         )
 
     def with_arm(self, arm: Hashable, features: Any = None) -> EpochLeader:
@@ -241,7 +243,7 @@ class EpochLeader(Learner):
 
 
 class FixedMapping(Learner):
-    """A mapping that is played for ever. It counts rounds and learns nothing. What it sees of a context is its leaf."""
+    """A mapping that is played for ever. It counts rounds and learns nothing. The view of a context is its leaf."""
 
     def __init__(self, table: LeafTotals, mapping: Ints, average_loss: float = math.nan, rounds: int = 0) -> None:
         self.table, self.mapping, self.average_loss, self._rounds = table, mapping, average_loss, rounds

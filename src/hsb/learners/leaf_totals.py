@@ -37,7 +37,7 @@ class LeafTotals(NamedTuple):
 
     @property
     def arms(self) -> int:
-        """How many arms there are."""
+        """The number of arms."""
         return int(self.totals.shape[1])
 
     @property
@@ -74,7 +74,7 @@ class LeafTotals(NamedTuple):
         return self._replace(keys=self.keys.copy(), totals=self.totals.copy())
 
     def check_sums(self) -> None:
-        """ValueError if these totals are none that rounds lead to."""
+        """Raise ValueError for totals that no rounds lead to."""
         if not ((self.totals >= 0.0) & (self.totals <= MOST_TOTAL)).all():
             raise ValueError("its totals are not sums of losses")
 

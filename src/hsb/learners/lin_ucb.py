@@ -27,9 +27,9 @@ def _kernels() -> Any:
 
 
 class Regressions(Learner):
-    """A ridge regression for each arm; plays the arm with the least estimate - alpha * width. What it sees of a context are its coordinates.
+    """A ridge regression for each arm; plays the arm with the least estimate - alpha * width. The view of a context is its coordinates.
 
-    `scaled`: coordinates are in [0, 1], not the numbers themselves. `state` and `updates` are laid out as `engine/kernels/lin_ucb.py` says.
+    `scaled`: coordinates are in [0, 1], not the numbers themselves. `state` and `updates` have the layout of `engine/kernels/lin_ucb.py`.
     """
 
     def __init__(
@@ -58,8 +58,8 @@ class Regressions(Learner):
         return self._coordinates(points)[0], clipped
 
     def choose(self, view: Floats, mask: Masks | None, u: float) -> Choice:
-        given = self.state, EVERY_ARM if mask is None else mask, self.alpha, view, self._work, self._scores, u
-        arm, probability = _kernels().choose(*given)
+        arguments = self.state, EVERY_ARM if mask is None else mask, self.alpha, view, self._work, self._scores, u
+        arm, probability = _kernels().choose(*arguments)
         return arm, probability, -1.0
 
     def fill(self, view: Floats, mask: Masks | None, p: Floats) -> None:
@@ -89,7 +89,7 @@ class Regressions(Learner):
 
     def play(self, view: Floats, table: Played, start: int, share: float, to_come: int) -> None:
         rows = slice(start, start + len(view))
-        given = (
+        arguments = (
             view,
             masks_of(table.masks, rows),
             table.losses[rows],
@@ -99,7 +99,7 @@ class Regressions(Learner):
             self._work,
             self._scores,
         )
-        _kernels().play(self.state, self.updates, *given, table.arms[rows], table.probabilities[rows], self._rounds)
+        _kernels().play(self.state, self.updates, *arguments, table.arms[rows], table.probabilities[rows], self._rounds)
 
     def _coordinates(self, points: Floats) -> Floats:
         return np.ascontiguousarray(self.space.to_unit(points) if self.scaled else points)
@@ -111,7 +111,7 @@ class Regressions(Learner):
         return self._with_arms(len(self.updates))
 
     def _with_arms(self, arms: int) -> Regressions:
-        """A copy for this number of arms; those beyond its own have seen nothing."""
+        """Return a copy for this number of arms; new arms have no updates."""
         settings: Any = {"scaled": self.scaled, "alpha": self.alpha, "ridge": self.ridge, "intercept": self.intercept}
         other, known = Regressions(self.space, arms, **settings, rounds=self.rounds), len(self.updates)
         other.state[:known], other.updates[:known] = self.state, self.updates

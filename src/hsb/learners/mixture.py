@@ -1,4 +1,4 @@
-"""Exponential weights over every mapping of a structure, exactly: keys in, probabilities out. What HSB, S-EXP3 and EXP3 are made of."""
+"""Exact exponential weights over all mappings of a structure, from keys to probabilities: the core of HSB, S-EXP3 and EXP3."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..types import Arrays, Floats, Ints, Masks
 from .masks import masks_of
 from .rates import Prior, Rates
 
-MANY = 1000  # rows worth a kernel of their own
+MANY = 1000  # rows from which a separate kernel is worth it
 MEMORY = 256  # distributions that a replay remembers
 MOST_LATE = 1e17  # rounds
 MOST_PHASES = 2**53
@@ -27,34 +27,34 @@ NO_U: Floats = np.zeros(0)
 
 
 class Replaying(NamedTuple):
-    """A log on its way through a mixture."""
+    """The state of a replay of a log by a mixture."""
 
     pools: Any
     events: Any
     memory: Any
     learned: Any
     at: list[tuple[int, int]]
-    """The first row not decided yet, and how many were learned; the last entry counts."""
+    """The first row not decided yet, and the number of rows learned; only the last entry counts."""
 
     @property
     def over(self) -> bool:
-        """Were all rows decided?"""
+        """Whether all rows have been decided."""
         return self.at[-1][0] >= len(self.events.u)
 
 
 class Mixture:
-    """A state, the rate at which it learns, and what a certificate needs to know of its past. Replaced by a successor when the rate falls."""
+    """A state, its rate, and the counts that a certificate needs. A successor replaces it when the rate falls."""
 
     __slots__ = ("born", "implicit", "phases", "rates", "state")
 
     def __init__(self, state: State, rates: Rates, *, implicit: bool, born: int, phases: int = 1) -> None:
         self.state, self.rates, self.implicit = state, rates, implicit
-        self.born = born  # arms that were there from the first round on
-        self.phases = phases  # how many rates, and sets of arms and features, there were
+        self.born = born  # number of arms in the first round
+        self.phases = phases  # number of rates, and of sets of arms and features, so far
         self._set_pace()
 
     def _set_pace(self) -> None:
-        """Tell the state what the phase is."""
+        """Set the phase of the state."""
         drift, head_drift = self.rates.phase.drift, self.rates.phase.head_drift
         rate = self.rates.rate
         price = self.rates.phase.sharing(self.arms) / rate
@@ -65,7 +65,7 @@ class Mixture:
 
     @property
     def arms(self) -> int:
-        """How many arms there are."""
+        """The number of arms."""
         return self.state.arms
 
     # -- a round -------------------------------------------------------------------------------------------------------
@@ -81,28 +81,27 @@ class Mixture:
         plain: bool = False,
         recalled: bool = False,
     ) -> None:
-        """Learn the loss of an arm. If feedback is late, its rounds count as more, so that the rate falls faster (`docs/proofs.md`).
+        """Learn the loss of an arm. Late rounds count more, so that the rate falls faster (`docs/proofs.md`).
 
-        `plain`: nothing is taken off the loss, whatever the state's shift. `recalled`: the advice is the memo's also if the decision was
-        made in this round.
+        `plain`: without the baseline shift of the state. `recalled`: use the memo's advice even if the decision was made in this round.
         """
         if memo is None:
             self.state.update(key, mask, arm, loss, probability, plain=plain)
         else:
             self.state.update(key, mask, arm, loss, probability, memo.rounds, memo.advice, recalled, plain)
 
-    def turned(self) -> Self:
-        """The successor in the phase that the rounds learned, and their excess, have come to."""
+    def next_phase(self) -> Self:
+        """Return the successor in the phase that follows from the rounds learned and their excess."""
         state = self.state
-        return self._with(state.copy(), self.rates.turned(state.seen, state.late, excess=self.excess))
+        return self._with(state.copy(), self.rates.at(state.seen, state.late, excess=self.excess))
 
     @property
     def excess(self) -> float:
-        """By how much more than was won was lost, sharing apart: what a rate that follows it sees."""
+        """The sum of loss + ln(Z)/rate over the rounds, sharing apart; a "confident" rate depends on it."""
         return float(self.state.sums[1]) - self.state.shared
 
     def _with(self, state: State, rates: Rates, born: int | None = None, phases: int | None = None) -> Self:
-        """Go on with a copy of the state at these rates: if the rate fell, what was learned is flattened."""
+        """Return the successor with a copy of the state at these rates; if the rate falls, the weights are flattened."""
         phases = self.phases if phases is None else phases
         if state.seen > 0 and rates.rate < self.rates.rate:
             state.flatten(rates.rate / self.rates.rate)
@@ -110,16 +109,16 @@ class Mixture:
         return type(self)(state, rates, implicit=self.implicit, born=self.born if born is None else born, phases=phases)
 
     def on(self, state: State, *, more_mappings: bool = False) -> Self:
-        """Go on with another state at the same rates; it may have mappings that there were not before."""
+        """Return the successor with another state at the same rates; `more_mappings` if the state has new mappings."""
         phases = min(self.phases + (more_mappings and state.seen > 0), MOST_PHASES)
         return type(self)(state, self.rates, implicit=self.implicit, born=self.born, phases=phases)
 
     def copy(self) -> Self:
-        """An independent one."""
+        """Return an independent copy."""
         return self.on(self.state.copy())
 
     def with_arm(self, prior: Prior) -> Self:
-        """The successor with one more arm, with the share 1/(M+1) in every node."""
+        """Return the successor with one more arm, of share 1/(M+1) in every node."""
         state, rounds = self.state.copy(), self.state.seen
         state.widen()
         rates = self.rates.for_arms(prior, self.arms + 1, rounds, self.state.late)
@@ -129,7 +128,7 @@ class Mixture:
     # -- tables and logs -----------------------------------------------------------------------------------------------
 
     def rows_left(self) -> int:
-        """How many rounds of a table there are before the phase is over."""
+        """Return the number of rounds until the phase ends."""
         return math.ceil(self.rates.phase.until - self.state.late) - self.state.seen
 
     def play(self, keys: Ints, table: Played, start: int, share: float, to_come: int | None = None) -> None:
@@ -160,7 +159,7 @@ class Mixture:
         self.state.distributions(self.state.tables.Rounds(keys, rows.masks, rows.pool, NO_LOSSES, NO_U), p)
 
     def begin_replay(self, keys: Ints, rows: LoggedRows, us: Floats) -> Replaying:
-        """A replay of logged rows."""
+        """Begin a replay of logged rows."""
         from ..engine.kernels import replay as kernels
 
         masks, pool = rows.masks, rows.pool
@@ -175,59 +174,59 @@ class Mixture:
         return Replaying(pools, events, memory, learned, [(0, 0)])
 
     def replay(self, run: Replaying) -> None:
-        """Go on with a replay until the phase is over, or the log."""
+        """Continue a replay until the phase or the log ends."""
         most = run.at[-1][1] + self.rows_left()
         run.at.append(self.state.replay(run.pools, run.events, run.memory, most, run.learned, run.at[-1]))
 
     # -- what is proved ------------------------------------------------------------------------------------------------
 
     def arm_costs(self) -> Floats:
-        """What naming each arm costs: ln M, and for one that was added, ln of how many there were then."""
+        """Return the prior cost of each arm: ln M, and for an added arm also ln of the number of arms then."""
         costs: Floats = np.full(self.arms, reproducible_math.ln(self.arms))
         costs[self.born :] += reproducible_math.logs(np.arange(self.born, self.arms))
         return costs
 
     def advice_cost(self) -> float:
-        """What naming its models costs, less what naming the mixture does, which bounds add; InputError if there are none."""
+        """Return the prior cost of the ensemble less that of the mixture, which bounds add; InputError without an ensemble."""
         schedule = self.rates.schedule
         if not schedule.head:
             raise InputError(
-                "This policy follows no models. Leave out advice=, or horizon=, learning_rate= and drift= of the policy."
+                "This policy has no models for advice=. Leave out advice=, or horizon=, learning_rate= and drift= of the policy."
             )
         return -reproducible_math.ln(schedule.head[1]) - schedule.head_cost
 
     def certificate(
         self, cost: float, delta: float | None, *, against: str, units: str, shifted: bool = False, advice: float | None = None
     ) -> Certificate:
-        """What the rounds learned prove against mappings that gained at most `cost`; `advice`: what the advice itself gained."""
+        """Return the certificate against mappings that gained at most `cost`; `advice`: the gain of the advice."""
         lost, excess, masked = self.state.sums.tolist()
         rounds, rate = self.state.seen, self.rates.rate
         return Certificate(rounds, lost, excess, cost, rate, masked > 0.0, against, delta, shifted, units, advice)
 
     def confidence_cost(self, delta: float | None, who: str) -> float:
-        """What holding with probability 1 - delta adds to the price of every mapping: a union over the rates and sets of arms and features
-        that there were (`docs/proofs.md`). Beside it each mapping pays its own price once more."""
+        """Return what a bound with probability 1 - delta adds to the cost of every mapping: a union bound over rates and sets of arms and
+        features so far (`docs/proofs.md`). Each mapping also pays its prior cost a second time."""
         if delta is None:
             return 0.0
         if not is_number(delta) or not 0.0 < delta < 1.0:
             raise InputError(f"delta must be a probability in (0, 1), e.g. 0.05; given {quoted(delta)}.")
         if not self.implicit:
             raise InputError(
-                "A certificate that holds with probability 1 - delta needs estimates without heavy tails, which change what is played: "
-                f"make the policy with {who}(..., implicit=True). certificate() without delta is always there."
+                "A certificate with probability 1 - delta needs estimates without heavy tails, which change the policy; given implicit=False. "
+                f"Make the policy with {who}(..., implicit=True), or call certificate() without delta."
             )
         return reproducible_math.ln(self.phases * (self.phases + 1) / delta)
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
     def to_arrays(self) -> Arrays:
-        """All that was learned, by name."""
+        """Return the learned state, arrays by name."""
         state = self.state
         counted = np.array([*state.sums, self.born, self.phases, state.late, state.shared])
         return {"rate": np.array([self.rates.rate]), "counted": counted, **state.to_arrays()}
 
     def from_arrays(self, arrays: Arrays, prior: Prior, rounds: int) -> Self:
-        """The mixture that `to_arrays` described, this one being fresh; ValueError if it does not fit."""
+        """Return a mixture with the settings of this fresh one and the state of `arrays`; ValueError if they do not fit."""
         arrays = dict(arrays)
         rates, counted, arms = self.rates.from_file(arrays.pop("rate")), arrays.pop("counted"), self.arms
         if counted.shape != (7,) or not (0.0 <= counted[0] < np.inf and counted[1] > -np.inf and counted[2] >= 0.0):

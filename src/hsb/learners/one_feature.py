@@ -1,4 +1,4 @@
-"""What is proved of a learner with a tree over each input: it is never much worse than the best rule on any one feature."""
+"""Bounds for a learner with a tree over each input: it is never much worse than the best rule on any one feature."""
 
 from __future__ import annotations
 
@@ -33,26 +33,29 @@ def regret_bound(
     delay: float = 0.0,
     floor: float,
 ) -> float:
-    """A bound against every rule on one feature: an arm for each category, and `regions` parts of a number by its rank (None: as many as arms).
+    """Return a bound against every rule on one feature: an arm for each category, and `regions` parts of a number by rank.
 
-    With `cuts`, against every rule that cuts a number at so many fixed values, told apart by as many leading bits as its tree looks at.
+    `regions` defaults to the number of arms. With `cuts`, the bound is against every rule that cuts a number at
+    `cuts` fixed values, distinguished by the leading bits that its tree looks at.
     """
     mixture, reader = learner.mixture, learner.reader
     regions = mixture.arms if regions is None else regions
     if cuts is None:
         costs = [
-            _named(learner, k) + _rule_cost(learner, k, regions) for k, (kind, _) in enumerate(reader.shapes) if kind != "bits"
+            _tree_name_cost(learner, k) + _rule_cost(learner, k, regions)
+            for k, (kind, _) in enumerate(reader.shapes)
+            if kind != "bits"
         ]
         cost = max(costs, default=_ln(2.0) + _tree_cost(learner, regions) - _ln(1.0 - FIXED_CUTS))
     else:
-        costs = [_named(learner, k) for k, (kind, _) in enumerate(reader.shapes) if kind == "bits"]
+        costs = [_tree_name_cost(learner, k) for k, (kind, _) in enumerate(reader.shapes) if kind == "bits"]
         cost = max(costs, default=_ln(2.0) - _ln(FIXED_CUTS))
         cost += theory.cuts_cost(cuts, bits=BITS, arms=mixture.arms, dearer=_dearer(learner))
     return learner.bound(cost, horizon, floor=floor, delay=delay)
 
 
 def certificate(learner: Featured, delta: float | None, *, arms: list[Any], units: str, who: str) -> Certificate:
-    """What the rounds learned prove against every rule on one feature and every single arm; and against the ensemble's own advice."""
+    """Return the certificate against every rule on one feature and every single arm, and against the advice of the ensemble."""
     mixture, head = learner.mixture, OptionsView(learner.mixture.state.members[0])
     confidence, prices = mixture.confidence_cost(delta, who), 0.0 if delta is None else 1.0
     log_prior = np.log(head.prior)
@@ -63,7 +66,7 @@ def certificate(learner: Featured, delta: float | None, *, arms: list[Any], unit
 
 
 def _rule_gains(learner: Featured, prices: float) -> Floats:
-    """For the single arms, and for the rules of each tree, the largest gain + `prices` * price, whatever the head says of them.
+    """For the single arms, and for the rules of each tree, the largest gain + `prices` * price, whatever their weights in the head.
 
     Rules on a number's leading bits: those with one cut. With any number of cuts some rule loses nothing by its own estimates.
     """
@@ -87,11 +90,11 @@ def _rule_gains(learner: Featured, prices: float) -> Floats:
     return gains
 
 
-def _named(learner: Featured, tree: int) -> float:
-    """Prior cost of naming a tree beside MIXTURE; if its input appeared later, of the arm before too."""
+def _tree_name_cost(learner: Featured, tree: int) -> float:
+    """Return the prior cost ln(1/weight) of a tree within MIXTURE; if its input appeared later, plus that of the arm before."""
     prior = OptionsView(learner.mixture.state.members[0]).prior
-    named = -_ln(float(prior[CONSTANT + 1 + tree]) / MIXTURE)
-    return named + (float(learner.mixture.arm_costs().max()) if learner.reader.tree_inputs[tree] >= learner.first else 0.0)
+    cost = -_ln(float(prior[CONSTANT + 1 + tree]) / MIXTURE)
+    return cost + (float(learner.mixture.arm_costs().max()) if learner.reader.tree_inputs[tree] >= learner.first else 0.0)
 
 
 def _rule_cost(learner: Featured, tree: int, regions: int) -> float:
@@ -108,5 +111,5 @@ def _tree_cost(learner: Featured, regions: int) -> float:
 
 
 def _dearer(learner: Featured) -> float:
-    """What the dearest arm costs more than ln M: one that was added."""
+    """Return the cost beyond ln M of the most costly arm, one that was added."""
     return float(learner.mixture.arm_costs().max()) - _ln(learner.mixture.arms)

@@ -1,4 +1,4 @@
-"""What a mixture is over: the mappings of a structure, their prior weights, and the state, keys and rates that follow from them."""
+"""Priors of mixtures: the mappings of a structure, their weights, and the state, keys and rates that follow from them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MOST_FEATURES = 256  # of a structure, that an ensemble of models looks at
 
 @dataclass(frozen=True)
 class CellsPrior:
-    """Every mapping of the leaves to arms has the same weight: S-EXP3; with no leaves to tell apart, EXP3."""
+    """The same weight for every mapping of the leaves to arms: S-EXP3; without leaves, EXP3."""
 
     leaves: Leaves | None = None
     """None: contexts are not looked at."""
@@ -47,7 +47,7 @@ class CellsPrior:
 
     @property
     def count(self) -> int:
-        """How many leaves there are."""
+        """The number of leaves."""
         return 1 if self.leaves is None else self.leaves.leaves
 
     def bound(self, arms: int) -> float:
@@ -55,12 +55,12 @@ class CellsPrior:
         return self.count * reproducible_math.ln(arms)
 
     def schedule(self, arms: int, learning_rate: LearningRate) -> Schedule:
-        """Falling, unless a rate is given."""
+        """Return a falling schedule, or a constant one for a given rate."""
         learning_rate = number_or_none(learning_rate)
         return Falling(self.bound(arms), arms=arms) if learning_rate is None else Constant(learning_rate)
 
     def keys(self) -> Keys | NoContext:
-        """How a context becomes a key."""
+        """Return what turns contexts into keys."""
         return NoContext() if self.leaves is None else Keys(self.leaves)
 
     def fresh(self, arms: int) -> State:
@@ -76,11 +76,11 @@ class CellsPrior:
         return self.count * float(mixture.arm_costs().max())
 
     def settings(self) -> dict[str, Any]:
-        """What a file says of it."""
+        """Return the settings that a file holds."""
         return {} if self.leaves is None else {"structure": self.leaves.plain()}
 
     def repr_settings(self) -> dict[str, Any]:
-        """What `repr` says of it."""
+        """Return the settings that `repr` shows."""
         return {} if self.leaves is None else {"structure": self.leaves}
 
 
@@ -90,17 +90,17 @@ class StructurePrior:
 
     structure: Structure
     regions: int | None
-    """Into how many regions the mappings divide that the rate is meant for; None: as many as arms."""
+    """The number of regions of the mappings that set the rate; None: as many as arms."""
     drift: Drift
     stop: float | None
     depth: int
-    """How closely an advisor that is a tree looks."""
+    """The depth of an advisor that is a tree."""
     ensemble: bool
-    """Do models advise, not a tree of cells?"""
+    """Whether an ensemble of models advises, in place of a tree of cells."""
 
     @classmethod
     def of(cls, structure: Structure, arms: int, *, regions: int | None, drift: Drift, stop: float | None) -> StructurePrior:
-        """For so many arms: the more arms, the less closely an advisor looks."""
+        """Make the prior for `arms` arms: the more arms, the coarser the advisor."""
         regions = None if regions is None else whole("regions", regions, 1)
         several = 1 < len(structure.finest.features) < width_for(arms, MOST_FEATURES)
         depth = depth_for(structure.leaves, arms)
@@ -108,7 +108,7 @@ class StructurePrior:
 
     @property
     def against(self) -> str:
-        """Whom a certificate compares with."""
+        """The comparator of a certificate."""
         return "the mapping that its advisor has learned" if self.drift == "auto" else "the mapping that explain() shows"
 
     def bound(self, arms: int) -> float:
@@ -126,7 +126,7 @@ class StructurePrior:
         return Constant(learning_rate, drift)
 
     def keys(self) -> Keys:
-        """How a context becomes a key."""
+        """Return what turns contexts into keys."""
         if self.drift != "auto":
             return Keys(self.structure)
         return Keys(
@@ -160,7 +160,7 @@ class StructurePrior:
         return self if depth == self.depth else replace(self, depth=depth)
 
     def mapping(self, mixture: Mixture, arms: list[Any]) -> Explanation:
-        """What was learned: the mixture's most probable mapping; with an advisor that is a tree, how that splits the space."""
+        """Return the most probable mapping; with an advisor that is a tree, its partition of the space."""
         from ..explain import explain, explain_advisor
 
         members = mixture.state.members
@@ -181,10 +181,10 @@ class StructurePrior:
         return price(self.mapping(mixture, arms), stop=self.stop, arm_costs=mixture.arm_costs())
 
     def settings(self) -> dict[str, Any]:
-        """What a file says of it."""
-        found: dict[str, Any] = {"structure": self.structure.to_dict(), "regions": self.regions, "drift": self.drift}
-        return found | {"stop": self.stop} | ({"advisor": "ensemble"} if self.ensemble else {})
+        """Return the settings that a file holds."""
+        settings: dict[str, Any] = {"structure": self.structure.to_dict(), "regions": self.regions, "drift": self.drift}
+        return settings | {"stop": self.stop} | ({"advisor": "ensemble"} if self.ensemble else {})
 
     def repr_settings(self) -> dict[str, Any]:
-        """What `repr` says of it."""
+        """Return the settings that `repr` shows."""
         return {"structure": self.structure}

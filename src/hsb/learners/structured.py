@@ -23,7 +23,7 @@ ADVISOR = 1  # the option of the head that is not the mixture
 
 
 class Structured(Learner):
-    """A mixture over the mappings that its prior is about. What it sees of a context is a key."""
+    """A mixture over the mappings of its prior. The view of a context is its key."""
 
     bulk_floor = True
     bulk_logs = True
@@ -41,7 +41,7 @@ class Structured(Learner):
         learning_rate: LearningRate,
         implicit: bool,
     ) -> Self:
-        """One that has learned nothing."""
+        """Make a learner that has learned nothing."""
         rates = Rates.begin(prior, arms, horizon=horizon, learning_rate=learning_rate)
         return cls(prior, prior.keys(), Mixture(prior.fresh(arms), rates, implicit=implicit, born=arms))
 
@@ -73,10 +73,10 @@ class Structured(Learner):
             self.mixture.state.update(view, mask, arm, loss, probability, memo.rounds, memo.advice)
 
     def settle(self, view: Any, rounds: int) -> Self | None:
-        return self._on(self.mixture.turned()) if self.mixture.state.laid.F.item(DUE) else None
+        return self._on(self.mixture.next_phase()) if self.mixture.state.laid.F.item(DUE) else None
 
     def _on(self, mixture: Mixture) -> Self:
-        """Go on with another mixture."""
+        """Return a learner with another mixture."""
         return type(self)(self.prior, self.keys, mixture)
 
     # -- tables and logs -----------------------------------------------------------------------------------------------
@@ -113,12 +113,12 @@ class Structured(Learner):
     # -- what is proved ------------------------------------------------------------------------------------------------
 
     def bound(self, cost: float, horizon: float | None, *, floor: float, delay: float = 0.0) -> float:
-        """A bound on the regret against mappings with ln(1/beta) = cost."""
+        """Return a bound on the regret against mappings with ln(1/beta) = cost."""
         mixture = self.mixture
         return mixture.rates.bound(cost, horizon, arms=mixture.arms, floor=floor, implicit=mixture.implicit, delay=delay)
 
     def certificate(self, delta: float | None, *, arms: list[Any], units: str, who: str) -> Certificate:
-        """What the rounds learned prove."""
+        """Return the certificate of the rounds learned."""
         mixture, confidence = self.mixture, self.mixture.confidence_cost(delta, who)
         price = self.prior.best_cost(mixture, arms)
         cost = price + mixture.rates.schedule.head_cost + (0.0 if delta is None else price + confidence)
@@ -136,7 +136,7 @@ class Structured(Learner):
         return self._on(self.mixture.with_arm(self.prior))
 
     def with_advisor(self, *, ensemble: bool) -> Self:
-        """This fresh learner with the kind of advisor that a file says; ValueError if its structure cannot have it."""
+        """Return this fresh learner with the kind of advisor of a file; ValueError if its structure cannot have it."""
         prior = self.prior
         if not isinstance(prior, StructurePrior) or prior.ensemble == ensemble:
             return self
@@ -164,8 +164,8 @@ class Structured(Learner):
 
     def repr_settings(self) -> dict[str, Any]:
         drift = getattr(self.prior, "drift", None)
-        found = {**self.prior.repr_settings(), "learning_rate": self.mixture.rates.learning_rate}
-        return found if drift is None else found | {"drift": drift}
+        settings = {**self.prior.repr_settings(), "learning_rate": self.mixture.rates.learning_rate}
+        return settings if drift is None else settings | {"drift": drift}
 
     @property
     def nbytes(self) -> int:

@@ -26,7 +26,7 @@ MANY = 1 << 62
 
 
 class TreeModel(NamedTuple):
-    """What a tree believes before it has learned anything, and how it forgets."""
+    """The prior of a tree and its forgetting."""
 
     structure: KaryTree
     stop: float | None
@@ -37,11 +37,11 @@ class TreeModel(NamedTuple):
 
     @property
     def keep(self) -> float:
-        """What a visit leaves of the counts of the arm played."""
+        """The factor that a visit applies to the counts of the arm played."""
         return 1.0 if self.forgetting is None else self.forgetting
 
     def fresh(self, arms: int) -> Member:
-        """A tree without rows, laid out as `engine/kernels/header.py` says of a compressed one."""
+        """Make a tree without rows, in the layout of a compressed tree in `engine/kernels/header.py`."""
         k, depth, stop = self.structure.k, self.structure.depth, 0.5 if self.stop is None else self.stop
         if -depth * reproducible_math.log1p(-stop) > DEEPEST:
             raise BudgetError(
@@ -85,7 +85,7 @@ class TreeModel(NamedTuple):
 
 
 class ThompsonTree(Learner):
-    """Thompson sampling in every node of a tree. What it sees of a context is a key.
+    """Thompson sampling in every node of a tree. The view of a context is its key.
 
     `tree` is what was learned, replaced by one assignment if it needs more room. `counted` has one number, the rounds learned.
     """
@@ -141,7 +141,7 @@ class ThompsonTree(Learner):
     def play(self, view: Ints, table: Played, start: int, share: float, to_come: int) -> None:
         n, done = len(view), 0
         rows = slice(start, start + n)
-        given = (
+        arguments = (
             view,
             masks_of(table.masks, rows),
             table.losses[rows],
@@ -152,7 +152,7 @@ class ThompsonTree(Learner):
         )
         table.probabilities[rows] = np.nan
         while True:
-            done = self._kernels.play(*self.tree, self.counted, *given, done)
+            done = self._kernels.play(*self.tree, self.counted, *arguments, done)
             if done == n:
                 return
             self._grow(to_come - done)

@@ -13,7 +13,7 @@ from ..types import Arrays, Floats, Masks
 
 
 class UniformPlay(Learner):
-    """It counts rounds and learns nothing. What it sees of a context is nothing."""
+    """It counts rounds and learns nothing. The view of a context is None."""
 
     def __init__(self, arms: int, rounds: int = 0) -> None:
         self.arms, self._rounds = arms, rounds

@@ -7,7 +7,7 @@ from ..errors import InputError, quoted
 from ..structures import Structure
 from . import confident
 from .bounds import worst_cost
-from .checks import check_at_least_zero, check_horizon, check_rate, counted
+from .checks import check_at_least_zero, check_counts, check_horizon, check_rate
 from .confident import Confident
 from .schedule import Falling, Schedule
 
@@ -23,7 +23,7 @@ HEAD_SHARED = 3.0  # and the head this much
 def anytime_schedule(*, arms: int, rate: float | Literal["confident"] | None = None, mixture: float = MIXTURE) -> Schedule:
     """The rates of HSB's default, and the shares of weight that go back to the prior, for `arms` arms: the same within a phase of rounds.
 
-    `phase(n)` of the result says what they are after n rounds, and its `until` up to which round.
+    `phase(n)` of the result has their values after n rounds, and `until` the round up to which they hold.
 
     - `rate`: a constant rate; None falls as in the default; "confident" falls when too much was lost (`theory/confident.py`).
     - `mixture`: the prior weight, between 0 and 1, of the mixture of all mappings; the rest is that of its advisor.
@@ -55,7 +55,7 @@ def anytime_bound(structure: Structure, *, arms: int, horizon: float, regions: i
     >>> round(anytime_bound(BinaryTree(depth=10), arms=3, horizon=100_000))
     11826
     """
-    arms, regions = counted(arms, regions)
+    arms, regions = check_counts(arms, regions)
     return anytime_mixture_bound(worst_cost(structure, arms=arms, regions=regions), arms=arms, horizon=horizon)
 
 

@@ -29,7 +29,7 @@ def exp3_bound(*, arms: int, horizon: float) -> float:
 def s_exp3_rate(*, arms: int, horizon: float, leaves: int) -> float:
     """S-EXP3's rate for N = `leaves` leaves, M = `arms` arms and T = `horizon` rounds, sqrt(2 N ln M / (M T)).
 
-    It has an EXP3 of its own on each leaf: M^N mappings of equal weight, so ln(1/beta) = N ln M.
+    It has a separate EXP3 on each leaf: M^N mappings of equal weight, so ln(1/beta) = N ln M.
 
     >>> round(s_exp3_rate(arms=3, horizon=100_000, leaves=1024), 5)
     0.0866
@@ -57,7 +57,7 @@ def exp4_rate(*, arms: int, horizon: float, experts: int) -> float:
 
 
 def exp4_bound(*, arms: int, horizon: float, experts: int) -> float:
-    """A bound on EXP4's regret against the best of K experts, sqrt(2 M T ln K); S-EXP3's where they are all M^N mappings.
+    """A bound on EXP4's regret against the best of K experts, sqrt(2 M T ln K); S-EXP3's if they are all M^N mappings.
 
     Arguments as in `exp4_rate`.
 

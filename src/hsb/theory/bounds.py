@@ -6,7 +6,7 @@ from .. import reproducible_math
 from ..checks import stop_prior, whole
 from ..errors import InputError
 from ..structures import Structure
-from .checks import check_at_least_zero, check_horizon, check_rate, check_structure, counted
+from .checks import check_at_least_zero, check_counts, check_horizon, check_rate, check_structure
 
 
 def mixture_bound(prior_cost: float, *, learning_rate: float, arms: int, horizon: float) -> float:
@@ -84,7 +84,7 @@ def prior_bound(structure: Structure, *, arms: int, regions: int, stop: float | 
 
 
 def worst_cost(structure: Structure, *, arms: int, regions: int, stop: float | None = None, dearer: float = 0.0) -> float:
-    """What the dearest mapping costs, ln(1/beta): the most of all mappings with at most `regions` regions and M = `arms` arms.
+    """Return the cost ln(1/beta) of the most costly mapping: the maximum over all mappings with at most `regions` regions and M = `arms` arms.
 
     Exact on trees, and never more than Theorem 2's `prior_bound`, which can exceed the dearest mapping that there is (`docs/errata.md`). On the
     other structures it is an upper bound: the least that these three allow. A splits leave A (Psi - 1) + 1 parts, each of which stops
@@ -120,13 +120,13 @@ def hierarchy_bound(
     >>> round(hierarchy_bound(BinaryTree(depth=10), arms=3, horizon=100_000, learning_rate=0.02), 1)
     6762.7
     """
-    arms, regions = counted(arms, regions)
+    arms, regions = check_counts(arms, regions)
     cost = prior_bound(structure, arms=arms, regions=regions)
     return mixture_bound(cost, learning_rate=learning_rate, arms=arms, horizon=horizon)
 
 
 def cuts_cost(cuts: int, *, bits: int, arms: int, dearer: float = 0.0) -> float:
-    """What a rule that cuts a number at `cuts` values costs on a binary tree over its `bits` leading bits, of which later ones may be given up.
+    """Return the cost of a rule that cuts a number at `cuts` values, on a binary tree over its `bits` leading bits; later bits may be dropped.
 
     ln(1/beta) counts only the ways of splitting that stop at once where a part has one arm. Of these nothing is lost if the tree looks at fewer
     bits from some round on (`docs/proofs.md`, 8). With C cuts at most min(2^d, C) nodes split on level d. Each costs ln 2; so does each part

@@ -1,4 +1,4 @@
-"""What the functions of this package may be given."""
+"""Checks of the arguments of this package's functions."""
 
 import math
 import sys
@@ -35,7 +35,7 @@ def check_at_least_zero(name: str, value: float) -> None:
         raise InputError(f"{name} must be a number of at least 0; given {quoted(value)}.")
 
 
-def counted(arms: int, regions: int | None) -> tuple[int, int]:
-    """Arms and regions as ints; as many regions as arms where none are given."""
+def check_counts(arms: int, regions: int | None) -> tuple[int, int]:
+    """Return arms and regions as ints; by default as many regions as arms."""
     arms = whole("arms", arms, 1)
     return arms, whole("regions", arms if regions is None else regions, 1)

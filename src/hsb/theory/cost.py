@@ -1,4 +1,4 @@
-"""What Theorem 1 charges for a mapping: its exact prior cost, not Theorem 2's bound on it; and for one that changes."""
+"""Prior costs of mappings in Theorem 1: exact, not Theorem 2's bound; and of mappings that change."""
 
 import math
 from collections.abc import Sequence
@@ -28,8 +28,8 @@ def prior_cost(structure: Structure, mapping: Plays, *, arms: int, stop: float |
     Time: trees O(N); intervals O(K N^3), a few seconds at 1000 leaves and 2 groups; boxes O(boxes * features); sets O(3^N).
 
     A OneOf takes the mapping on the leaves of its finest structure (the first with the most leaves: those that `leaf_of` numbers). Each
-    other structure, on whatever features, represents it only if it is constant on each of its own leaves, and adds nothing
-    otherwise. Mappings that only the others can represent cannot be written like this, so their cost cannot be asked for.
+    other structure, on whatever features, represents it only if it is constant on each of its leaves, and adds nothing
+    otherwise. Mappings that only the others can represent cannot be written like this, so this function cannot give their cost.
 
     >>> from hsb import BinaryTree, theory
     >>> tree = BinaryTree(depth=10)
@@ -55,7 +55,7 @@ def tracking_cost(
     (1/M) (s/(qM))^changes in place of 1/M, summed over all ways. A change of the arm of one part adds about ln(M/s).
 
     `stop` is as in `prior_cost`. Exact on a single leaf if every mapping is in use in a round with a loss. With one mapping and s = 0 it is
-    `prior_cost`; infinite where there are changes and s = 0. Put it into `mixture_bound` for the regret against the sequence (`docs/proofs.md`,
+    `prior_cost`; infinite if there are changes and s = 0. Put it into `mixture_bound` for the regret against the sequence (`docs/proofs.md`,
     3).
 
     >>> from hsb import BinaryTree, theory

@@ -4,7 +4,7 @@ from ..checks import flag
 from ..errors import InputError, quoted
 from ..structures import Structure
 from .bounds import mixture_bound
-from .checks import check_structure, counted
+from .checks import check_counts, check_structure
 
 
 def example_bound(
@@ -39,7 +39,7 @@ def example_bound(
     (6762.7, 8375.3)
     """
     check_structure(structure)
-    arms, regions = counted(arms, regions)
+    arms, regions = check_counts(arms, regions)
     simplified = flag("simplified", simplified)
     first, last, holds = structure.example(arms, regions)
     if simplified and not holds:

@@ -60,7 +60,7 @@ def noise_cost(*, leaves: int, arms: int, regions: int | None = None) -> float:
     leaves, arms = whole("leaves", leaves, 1), whole("arms", arms, 1)
     if arms <= SUMMED:
         largest = math.fsum((1.0 - 0.5**k) / k for k in range(1, arms + 1)) - 0.5**arms / arms
-    else:  # the sums of 1/k and of 0.5^k/k, as far as a double tells
+    else:  # the sums of 1/k and of 0.5^k/k, to the precision of a double
         largest = math.log(arms) + EULER + 0.5 / arms - math.log(2.0)
     free = leaves * largest
     if regions is None or whole("regions", regions, 1) >= leaves or arms == 1:
@@ -95,7 +95,7 @@ def csb_ftpl_bound(cost: float, *, arms: int, horizon: float, noise: float, resa
 
 
 def csb_ftpl_anytime_bound(cost: float, *, arms: int, horizon: float, resamples: int | None = None) -> float:
-    """A bound on CSB-FTPL's regret where it was made without a horizon: 4 sqrt(B M T) + 2 sqrt(M T) / e.
+    """A bound on CSB-FTPL's regret without a horizon: 4 sqrt(B M T) + 2 sqrt(M T) / e.
 
     With noise sqrt(4 M t / B) and L = ceil(sqrt(M t)) in round t. Where L is fixed, `resamples`, the last term is M T / (e L). B is `cost`,
     from `noise_cost`; M is `arms`, T is `horizon`.
