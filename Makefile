@@ -63,7 +63,7 @@ test-serve: engine  ## the service: simulated worlds, power cuts, real processes
 	HSB_SERVE=$(if $(FULL),full,quick) HSB_FIGURES=$(FIGURES) $(BIN)/python -m pytest -n 2 -rs $(PICK) tests/serve
 	@cat $(FIGURES)
 
-lint: $(READY)  ## style, types, which module may import which, the shape of the package and of its tests against their limits
+lint: $(READY)  ## style, types, which module may import which, the shape of the package and of its tests against their limits, and turns of phrase
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -72,6 +72,7 @@ lint: $(READY)  ## style, types, which module may import which, the shape of the
 	$(BIN)/python .ci/private_reaches.py 5 --kernels
 	$(BIN)/python .ci/shape.py
 	$(BIN)/python .ci/test_layout.py 61
+	$(BIN)/python .ci/phrases.py 0 README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md VISION.md docs
 
 bench: engine  ## speed and memory, each against a reference in the same run
 	$(BIN)/python benchmarks/bench.py

@@ -73,14 +73,16 @@ def check(wheel: Path, sdist: Path) -> str:
         *(f"the wheel holds {name}" for name in names if name.startswith("tests/") or "__pycache__" in name),
         *(
             f"the metadata has no {name}"
-            for name in ("Summary", "License-Expression", "Project-URL", "Requires-Python")
+            for name in ("Summary", "License-Expression", "Description-Content-Type", "Requires-Python")
             if not about[name]
         ),
     ]
     if found is None or about["Version"] != found[1]:
         wrong.append(f"the version is {about['Version']}, and the source says {found and found[1]}")
+    if "# hsb" not in about.get_payload():
+        wrong.append("the metadata has no README")
     if relative := re.findall(r"\]\((?!https?://|#)([^)]+)\)", about.get_payload()):
-        wrong.append(f"README has relative links, which an index does not follow: {', '.join(relative)}")
+        wrong.append(f"the built README has relative links, which an index does not follow: {', '.join(relative)}")
     if wheel.stat().st_size > LARGEST:
         wrong.append(f"the wheel has {wheel.stat().st_size:,} bytes")
     with tarfile.open(sdist) as archive:

@@ -61,7 +61,7 @@ html_theme_options = {
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-if made.everything(HERE):  # pages and pictures that are made anew by each build; True where there are scripts in the gallery
+if made.everything(HERE):  # pages and pictures that each build makes; True if there are scripts in the gallery
     extensions.append("sphinx_gallery.gen_gallery")
     sphinx_gallery_conf = made.gallery(HERE)
 

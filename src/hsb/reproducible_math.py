@@ -4,10 +4,11 @@ Those of the C library and of NumPy differ in their last bit between machines, b
 multiply-and-add, wide vectors). IEEE arithmetic rounds + - * / and square roots in one way only, so what is made of them, in a fixed order,
 is the same everywhere. `engine/kernels/maths.py` compiles these very functions; here they run as plain Python, with the same bits.
 
-Errors stay below 1 unit in the last place, those of expm1 below 1.1 (`tests/test_elementary.py`: against `decimal`); x^y has |y ln x| of them.
+Errors stay below 1 unit in the last place, those of expm1 below 1.1 (`tests/test_reproducible_math.py`: against `decimal`); x^y has |y ln x| of
+them.
 
 The polynomials go through the Chebyshev nodes of an interval, computed with 90 digits; only then is each coefficient rounded to a double.
-`tests/test_elementary.py` does it again and finds the same numbers.
+`tests/test_reproducible_math.py` does it again and finds the same numbers.
 """
 
 import math

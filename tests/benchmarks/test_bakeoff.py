@@ -165,6 +165,7 @@ def test_a_whole_table_that_takes_longer_than_a_while_is_not_predicted_to_be_slo
 
     now = [0.0]
     monkeypatch.setattr(game, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr("peers.play.time", SimpleNamespace(perf_counter=lambda: now[0]))
 
     class Slow(Bulk):
         def run(self, X, losses):

@@ -1,4 +1,4 @@
-"""The paper's hierarchies, node by node: what the slow versions of `naive.py` run on.
+"""The paper's hierarchies, node by node: what the slow versions of `mixture.py` run on.
 
 Notation is the paper's (Section III): node i has a region r_i, a set of leaves, and a set Phi_i of child groups phi, each of which
 partitions r_i.

@@ -1,7 +1,7 @@
 """Slow and obvious versions of what `hsb.theory` says of mappings that change: everything is enumerated.
 
 A way of splitting is a list of nodes whose regions partition the space, with its prior. A round is (leaf, arm, x), with
-x = rate * loss / propensity; the notation is that of `naive.py`.
+x = rate * loss / propensity; the notation is that of `mixture.py`.
 """
 
 import math

@@ -241,6 +241,8 @@ def test_the_precision_is_said_with_the_numbers_of_the_code():
     page = (DOCS / "explanation" / "guarantee.md").read_text(encoding="utf-8")
     for text in (hsb.HSB.guarantee, page, (DOCS / "proofs.md").read_text(encoding="utf-8")):
         assert f"{BITS} leading bits" in " ".join(text.split()).replace("leading bits, at most 24", "24 leading bits")
+    for text in (page, (DOCS / "proofs.md").read_text(encoding="utf-8")):
+        assert f"{MOST_ROWS} rows" in " ".join(text.split()) and "1,024 rows" not in text
     assert f"When that tree has {MOST_ROWS} rows" in page and "first 64 categories" in page
     policy = hsb.HSB(arms=2, seed=0)
     policy.learn(policy.decide({"x": 1.0}), loss=0.0)

@@ -1,4 +1,4 @@
-"""Files of policies without a structure that ask for far more than they hold: `python tests/attack/bombs.py COUNT [SEED]`.
+"""Files of policies without a structure that ask for far more than they hold: `python tests/support/attack/bombs.py COUNT [SEED]`.
 
 Each says that it knows so many features and words, with such limits and such a width, and has learned nothing. It is refused, or it is
 possible: then it is read, and decides. Either way in memory in proportion to it.

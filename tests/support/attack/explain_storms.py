@@ -1,6 +1,6 @@
 """Explanations of policies after any ordinary use: tags and categories beyond their limits, missing values, features that come later.
 
-`python tests/attack/explain_storms.py COUNT [SEED]`.
+`python tests/support/attack/explain_storms.py COUNT [SEED]`.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Requests that nobody sends who means well, to a service that runs: raw bytes, hostile JSON to every door, in any order, on kept connections.
 
-`python tests/attack/http_storms.py COUNT [SEED]`. Whatever comes, others are answered in between, nothing is a fault of the service, and the
-journal is sound afterwards.
+`python tests/support/attack/http_storms.py COUNT [SEED]`. Whatever comes, others are answered in between, nothing is a fault of the service,
+and the journal is sound afterwards.
 """
 
 import json
