@@ -48,7 +48,7 @@ class Twins(ModelStore):
     def write(self, changes):
         super().write(changes)
         assert self.file.commit(self.batch) == self.outcomes
-        while changes.erased and self.file.beside(erase_some):
+        while changes.erased and self.file.transact(erase_some):
             pass
 
 
@@ -62,7 +62,7 @@ def test_the_same_as_the_model(seed, tmp_path):
     assert file.deadlines() == store.deadlines()
     for policy in store.policies():
         assert file.stream(policy.id) == store.stream(policy.id)
-        for name in ("decisions", "rewards", "pending", "closed", "standings"):
+        for name in ("decisions", "rewards", "pending", "closed", "statuses"):
             assert sorted(getattr(file, name)(policy.id)) == sorted(getattr(store, name)(policy.id)), name
         ends = [[row[1:] for row in each.ends(policy.id, 0, 10_000)[0]] for each in (file, store)]
         assert sorted(ends[0]) == sorted(ends[1]) and len(ends[0]) == len(list(file.decisions(policy.id)))
@@ -234,7 +234,7 @@ def test_the_wal_is_bounded(tmp_path):
         local.ask_all([Decide(0, "home", f"d{k}-{j}", {"text": "x" * 200}) for j in range(50)])
         sizes.append(Path(f"{path}-wal").stat().st_size)
     assert max(sizes) < 4 << 20 and sizes[-1] < 2 * max(sizes[:20])
-    local.store.rest()
+    local.store.empty_wal()
     assert Path(f"{path}-wal").stat().st_size == 0
     local.close()
 
@@ -248,10 +248,10 @@ def test_nobody_waits_for_a_reader(tmp_path):
         before = reader.policies()
         assert local.ask(Decide(2, "home", "d1", 0.5)).status == "created"
         began = time.monotonic()
-        local.store.rest()
+        local.store.empty_wal()
         assert time.monotonic() - began < 2.0
         assert reader.policies() == before and not list(reader.decisions(1))
-    local.store.rest()
+    local.store.empty_wal()
     assert (tmp_path / "hsb.db-wal").stat().st_size == 0
     assert local.store.connection.execute("PRAGMA busy_timeout").fetchone() == (10_000,)  # but for a lock it waits
     reader.close()

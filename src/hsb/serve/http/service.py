@@ -31,11 +31,11 @@ from ..core import (
     Pack,
     Packed,
     Tick,
-    sealed,
+    seal,
 )
 from ..core.messages import Committed
 from ..local import clock
-from ..store import Full, Lost, Watch, start, unwatched, views
+from ..store import Full, Lost, Watch, ignore_progress, start, views
 from ..store.sqlite import SqliteReader, SqliteStore, readable
 from ..store.writer import Writer
 from ..warming import Warmth, jobs_before, warn_of_compiling
@@ -111,7 +111,7 @@ class Service:
         admin_key: str | None = None,
         opened: Opened | None = None,
         warmth: Warmth | None = None,
-        watch: Watch = unwatched,
+        watch: Watch = ignore_progress,
     ) -> None:
         self.settings, self.warmth = settings or ServerSettings(), warmth or Warmth()
         self.store, self.keys = opened or open_journal(path, self.settings, admin_key)
@@ -335,10 +335,10 @@ class Service:
     async def _pack(self, effect: Any) -> None:
         rows: Any = ()
         try:
-            rows = await self.loop.run_in_executor(self.packing, sealed, effect.frozen)
+            rows = await self.loop.run_in_executor(self.packing, seal, effect.frozen)
         except FileError as error:
             log("snapshot cannot be read again", level="error", policy=effect.policy, detail=str(error))
-        self.tell(Packed(effect.policy, rows, effect.asked))
+        self.tell(Packed(effect.policy, rows, effect.request))
 
     def _stop(self, effect: Any) -> None:
         """End the process as soon as the answers are sent."""

@@ -12,7 +12,17 @@ from ..core.messages import Now
 from ..core.orders import OrderBatch, Outcome
 from ..core.receipts import Processes
 from ..core.recovery import Revival, revive
-from ..core.rows import ClosedRow, DecisionEnd, DecisionRow, Entry, PendingRow, PolicyRow, RewardRow, SnapshotRow, Standing
+from ..core.rows import (
+    ClosedRow,
+    DecisionEnd,
+    DecisionRow,
+    DecisionStatus,
+    Entry,
+    PendingRow,
+    PolicyRow,
+    RewardRow,
+    SnapshotRow,
+)
 
 __all__ = ["Full", "JournalReader", "Lost", "Recovered", "Store", "recover"]
 
@@ -55,7 +65,7 @@ class JournalReader(Protocol):
     def closed(self, policy: int) -> Iterator[ClosedRow]:
         """Those that were closed without a update."""
 
-    def standings(self, policy: int) -> Iterator[Standing]:
+    def statuses(self, policy: int) -> Iterator[DecisionStatus]:
         """What became of each decision of a policy, so far."""
 
     def ends(self, policy: int, after: int, limit: int) -> tuple[list[DecisionEnd], int]:
@@ -95,13 +105,13 @@ Watch = Callable[[int, int, int, int], object]
 """Is told, while policies are recovered: how many are, of how many; how many rows of the next one's stream were read, of how many."""
 
 
-def unwatched(done: int, of: int, rows: int, of_rows: int) -> None:
+def ignore_progress(done: int, of: int, rows: int, of_rows: int) -> None:
     """Nobody wants to know."""
 
 
-def recover(store: JournalReader, watch: Watch = unwatched) -> Recovered:
+def recover(store: JournalReader, watch: Watch = ignore_progress) -> Recovered:
     """Fold every policy's stream, from its last whole snapshot on."""
-    found, policies = Recovered(), store.policies()
+    recovered, policies = Recovered(), store.policies()
     for done, policy in enumerate(policies):
 
         def entries(after: int, policy: PolicyRow = policy, done: int = done) -> Iterator[Entry]:
@@ -111,22 +121,22 @@ def recover(store: JournalReader, watch: Watch = unwatched) -> Recovered:
                 yield entry
 
         watch(done, len(policies), 0, 0)
-        found[policy.name] = revive(policy, store.snapshots(policy.id), entries)
-    return found
+        recovered[policy.name] = revive(policy, store.snapshots(policy.id), entries)
+    return recovered
 
 
 def start(
-    store: Store, now: Now, note: Callable[[str], object] = bool, *, process: str | None = None, watch: Watch = unwatched
+    store: Store, now: Now, note: Callable[[str], object] = bool, *, process: str | None = None, watch: Watch = ignore_progress
 ) -> dict[str, object]:
     """What `Core` needs to go on where a journal ends: `Core(**start(store, now))`.
 
     `note` is told what had to be passed over, `watch` how far it is. `process` is what the process that begins is known by; by default
     something random.
     """
-    found = recover(store, watch)
-    for name, each in found.items():
-        for what in each.notes:
-            note(f"{name}: {what}")
-    policies = [each.served for each in found.values()]
+    recovered = recover(store, watch)
+    for name, revival in recovered.items():
+        for text in revival.notes:
+            note(f"{name}: {text}")
+    policies = [revival.served for revival in recovered.values()]
     last, processes = store.last(), store.begin(uuid.uuid4().hex if process is None else process, now.wall)
     return {"policies": policies, "now": now, "deadlines": store.deadlines(), "last": last, "processes": processes}

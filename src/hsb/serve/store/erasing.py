@@ -61,12 +61,12 @@ def _end_keys(store: SqliteStore, name: str) -> None:
 
 def erase_some(store: SqliteStore) -> bool:
     """Delete another part of what erased policies left; whether there is more."""
-    found = store.rows("SELECT policy, place FROM purge WHERE NOT done ORDER BY policy LIMIT 1")
-    if not found:
+    purges = store.rows("SELECT policy, place FROM purge WHERE NOT done ORDER BY policy LIMIT 1")
+    if not purges:
         return False
-    (policy, place), run = found[0], store.connection.execute
+    (policy, place), run = purges[0], store.connection.execute
     ((last,),) = store.rows("SELECT COALESCE(MAX(rowid), 0) FROM decision")
-    upto, rows = _window(store, policy, place)
+    end, rows = _window(store, policy, place)
     names = json.dumps([name for (name,) in rows])
     with _overwriting(store.connection):
         for table in ("reward", "pending", "closed"):
@@ -82,17 +82,17 @@ def erase_some(store: SqliteStore) -> bool:
         files = run(
             "DELETE FROM snapshot WHERE rowid IN (SELECT rowid FROM snapshot WHERE policy = ? LIMIT ?)", (policy, FILES)
         )
-    done = upto >= last and stream.rowcount < ROWS and files.rowcount < FILES
-    run("UPDATE purge SET place = ?, done = ? WHERE policy = ?", (upto, done, policy))
+    done = end >= last and stream.rowcount < ROWS and files.rowcount < FILES
+    run("UPDATE purge SET place = ?, done = ? WHERE policy = ?", (end, done, policy))
     return True
 
 
 def _window(store: Queries, policy: int, place: int) -> tuple[int, list[Any]]:
     """The next decisions of a policy, and up to which row they were looked for: there may be many of others between them."""
-    upto = place + WINDOW
+    end = place + WINDOW
     sql = "SELECT rowid, id FROM decision WHERE rowid > ? AND rowid <= ? AND policy = ? ORDER BY rowid LIMIT ?"
-    rows = store.rows(sql, place, upto, policy, ROWS)
-    return (rows[-1][0] if len(rows) == ROWS else upto), [(name,) for _, name in rows]
+    rows = store.rows(sql, place, end, policy, ROWS)
+    return (rows[-1][0] if len(rows) == ROWS else end), [(name,) for _, name in rows]
 
 
 def about_person(reader: Queries, policy: int, path: str, value: str, after: int) -> tuple[list[str], int | None]:
@@ -106,9 +106,9 @@ def about_person(reader: Queries, policy: int, path: str, value: str, after: int
         OR (json_extract(context, ?4, ?6) IN (?7, ?8) AND ?5 <> 'null'))"""
     whole = "$." + path[2:].replace('"."', ".")  # or a name with dots in it
     either = (f"[{value},null]", f"[null,{value}]") if whole != path else (f"[{value},{value}]",) * 2
-    given = (after, after + WINDOW, policy, path, value, whole, *either)
-    found = [name for (name,) in reader.rows(sql, *given)]
-    return found, after + WINDOW if after + WINDOW < last else None
+    arguments = (after, after + WINDOW, policy, path, value, whole, *either)
+    ids = [name for (name,) in reader.rows(sql, *arguments)]
+    return ids, after + WINDOW if after + WINDOW < last else None
 
 
 def words_of(reader: Queries, policy: int, decisions: list[str]) -> list[str]:
@@ -125,10 +125,10 @@ def not_elsewhere(
     ((last,),) = reader.rows("SELECT COALESCE(MAX(rowid), 0) FROM decision")
     sql = f"""SELECT EXISTS (SELECT 1 FROM decision WHERE rowid > ? AND rowid <= ? AND policy = ? AND instr(context, ?) > 0
       AND id NOT {AMONG})"""
-    meant, left = json.dumps(decisions), []
+    chosen, left = json.dumps(decisions), []
     for word in words:
-        ((found,),) = reader.rows(sql, after, after + WINDOW, policy, json.dumps(word), meant)
-        left += [] if found else [word]
+        ((elsewhere,),) = reader.rows(sql, after, after + WINDOW, policy, json.dumps(word), chosen)
+        left += [] if elsewhere else [word]
     return left, after + WINDOW if left and after + WINDOW < last else None
 
 
@@ -152,14 +152,14 @@ def old_contexts(reader: Queries, policy: int, before: int, after: int) -> OldDe
       FROM decision d LEFT JOIN pending p ON p.decision = d.id LEFT JOIN stream s ON s.kind = 1 AND s.decision = d.id
       WHERE d.rowid > ? AND d.rowid <= ? AND d.policy = ? ORDER BY d.rowid LIMIT ?"""
     rows = reader.rows(sql, after, after + WINDOW, policy, ROWS)
-    upto = rows[-1][0] if len(rows) == ROWS else min(after + WINDOW, last)
-    found = OldDecisions([], 0, None, upto, upto < last)
+    end = rows[-1][0] if len(rows) == ROWS else min(after + WINDOW, last)
+    old = OldDecisions([], 0, None, end, end < last)
     for place, id, at, blank, waits, seq in rows:
         if at >= before:  # they are written in the order of their times, nearly
-            return found._replace(place=place - 1, more=False)
+            return old._replace(place=place - 1, more=False)
         if waits:
-            found = found if found.waiting is not None else found._replace(waiting=place)
+            old = old if old.waiting is not None else old._replace(waiting=place)
         elif not blank:
-            found.ids.append(id)
-            found = found._replace(learned=max(found.learned, seq or 0))
-    return found
+            old.ids.append(id)
+            old = old._replace(learned=max(old.learned, seq or 0))
+    return old

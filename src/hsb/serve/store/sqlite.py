@@ -164,7 +164,7 @@ class SqliteStore(Queries, Store):
         before = [(name, json.loads(text)) for name, text in self.rows("SELECT process, heads FROM start ORDER BY number")]
         left = [*({int(policy): head for policy, head in each.items()} for _, each in before[1:]), heads]
         try:
-            self.beside(work)
+            self.transact(work)
         except Full:
             process = ""
         except Lost as error:
@@ -172,7 +172,7 @@ class SqliteStore(Queries, Store):
         return Processes(process, {name: reached for (name, _), reached in zip(before, left, strict=False)})
 
     def commit(self, batch: OrderBatch) -> list[Outcome]:
-        self.tend()
+        self.checkpoint()
         if self.broken:
             raise Lost("a commit failed before")
         try:
@@ -189,20 +189,20 @@ class SqliteStore(Queries, Store):
         self.written += 1024 * rows + sum(len(row.body) for row in changes.snapshots)  # about
         return outcomes
 
-    def beside(self, work: Callable[["SqliteStore"], Any]) -> Any:
+    def transact(self, work: Callable[["SqliteStore"], Any]) -> Any:
         """work(self) in a transaction of its own, for tables beside the journal: keys, evaluations, who did what; `Full` or `Lost`."""
         if self.broken:
             raise Lost("a commit failed before")
         try:
             self.connection.execute("BEGIN IMMEDIATE")
-            found = work(self)
+            result = work(self)
             self.connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise self._failed(error) from error
         except BaseException:
             self.connection.execute("ROLLBACK")
             raise
-        return found
+        return result
 
     def _failed(self, error: sqlite3.Error) -> Exception:
         """Full, if that is all and nothing was written; else Lost."""
@@ -245,22 +245,22 @@ class SqliteStore(Queries, Store):
         while place < len(rows):
             left = len(rows) - place
             count = left if left < FEW else min(1 << left.bit_length() - 1, ROWS)  # so few statements that they stay prepared
-            given = [value for row in rows[place : place + count] for value in row]
-            self.connection.execute(_insertion(how, table, fields, count), given)
+            values = [value for row in rows[place : place + count] for value in row]
+            self.connection.execute(_insertion(how, table, fields, count), values)
             place += count
 
     def _prune(self, policy: int) -> None:
         """Keep the newest snapshots, and the first of each day for thirty days."""
-        found = self.rows("SELECT seq, MAX(at) FROM snapshot WHERE policy = ? GROUP BY seq ORDER BY seq DESC", policy)
-        kept = {seq for seq, _ in found[:NEWEST]}
-        days: dict[int, int] = {at // DAY: seq for seq, at in found}  # the last one to be seen is the first of its day
+        snapshots = self.rows("SELECT seq, MAX(at) FROM snapshot WHERE policy = ? GROUP BY seq ORDER BY seq DESC", policy)
+        kept = {seq for seq, _ in snapshots[:NEWEST]}
+        days: dict[int, int] = {at // DAY: seq for seq, at in snapshots}  # the last one to be seen is the first of its day
         kept |= {days[day] for day in sorted(days)[-DAYS:]}
-        gone = [(policy, seq) for seq, _ in found if seq not in kept]
+        gone = [(policy, seq) for seq, _ in snapshots if seq not in kept]
         self.connection.executemany("DELETE FROM snapshot WHERE policy = ? AND seq = ?", gone)
 
     # -- the WAL --------------------------------------------------------------------------------------------------------
 
-    def tend(self) -> None:
+    def checkpoint(self) -> None:
         """Write the WAL to the file when it has grown by 4 MiB; cut it at 64. At the latest before the next commit, at best before it comes."""
         if self.written < self.wal or self.broken:
             return
@@ -271,7 +271,7 @@ class SqliteStore(Queries, Store):
             size = 0
         self._copy_wal("TRUNCATE" if size > LARGEST else "PASSIVE")
 
-    def rest(self) -> None:
+    def empty_wal(self) -> None:
         """Nothing is to be done for a while: empty the WAL."""
         if not self.broken:
             self.written = 0

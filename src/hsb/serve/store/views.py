@@ -21,10 +21,10 @@ def decision(reader: Queries, id: str) -> tuple[DecisionRow, list[RewardRow], Ro
     rewards = [
         _reward_row(each) for each in reader.rows(f"SELECT {', '.join(RewardRow._fields)} FROM reward WHERE decision = ?", id)
     ]
-    return row, sorted(rewards, key=lambda each: (each.at, each.id)), _standing(reader, id)
+    return row, sorted(rewards, key=lambda each: (each.at, each.id)), _status(reader, id)
 
 
-def _standing(reader: Queries, id: str) -> Row:
+def _status(reader: Queries, id: str) -> Row:
     learned = reader.rows("SELECT seq, reward, defaulted FROM stream WHERE kind = 1 AND decision = ?", id)
     if learned:
         seq, value, defaulted = learned[0]
@@ -62,8 +62,8 @@ def _first_row(reader: Queries, since: int) -> int:
     ((low, high),) = reader.rows("SELECT COALESCE(MIN(rowid), 1), COALESCE(MAX(rowid), 0) + 1 FROM decision")
     while low < high:
         middle = (low + high) // 2
-        found = reader.rows("SELECT at FROM decision WHERE rowid >= ? ORDER BY rowid LIMIT 1", middle)
-        if found and found[0][0] < since:
+        rows = reader.rows("SELECT at FROM decision WHERE rowid >= ? ORDER BY rowid LIMIT 1", middle)
+        if rows and rows[0][0] < since:
             low = middle + 1
         else:
             high = middle
@@ -75,8 +75,8 @@ def _first_seq(reader: Queries, policy: int, since: int) -> int:
     low = 1
     while low < high:
         middle = (low + high) // 2
-        found = reader.rows("SELECT at FROM stream WHERE policy = ? AND seq >= ? ORDER BY seq LIMIT 1", policy, middle)
-        if found and found[0][0] < since:
+        rows = reader.rows("SELECT at FROM stream WHERE policy = ? AND seq >= ? ORDER BY seq LIMIT 1", policy, middle)
+        if rows and rows[0][0] < since:
             low = middle + 1
         else:
             high = middle
@@ -85,7 +85,7 @@ def _first_seq(reader: Queries, policy: int, since: int) -> int:
 
 def stats(reader: Queries, policy: int, since: int, until: int, bucket: int) -> tuple[list[Any], list[Any]]:
     """(bucket, arm, decisions) and (bucket, arm, updates, defaulted, sum of rewards, of their squares) of a span; all times in microseconds."""
-    made = reader.rows(
+    decided = reader.rows(
         "SELECT (at / ?) * ?, arm, COUNT(*) FROM decision WHERE rowid >= ? AND policy = ? AND at >= ? AND at < ? GROUP BY 1, 2",
         bucket,
         bucket,
@@ -104,7 +104,7 @@ def stats(reader: Queries, policy: int, since: int, until: int, bucket: int) -> 
         since,
         until,
     )
-    return made, learned
+    return decided, learned
 
 
 def snapshot_list(reader: Queries, policy: int) -> list[Any]:

@@ -38,21 +38,21 @@ class Writer(threading.Thread):
             try:
                 batch = self.batches.get(timeout=None if rested else REST)
             except queue.Empty:
-                self.store.rest()
+                self.store.empty_wal()
                 rested = True
                 continue
             if batch is None:
                 return
             rested = False
             if isinstance(batch, OrderBatch):
-                self.report(carried_out(self.store, batch))
-                self.store.tend()  # while the answers leave
+                self.report(commit_batch(self.store, batch))
+                self.store.checkpoint()  # while the answers leave
             else:
                 self._do(*batch)
 
     def _do(self, work: Callable[[SqliteStore], Any], done: Callable[[Any, BaseException | None], None]) -> None:
         try:
-            done(self.store.beside(work), None)
+            done(self.store.transact(work), None)
         except Exception as error:  # told to whoever asked
             done(None, error)
 
@@ -62,7 +62,7 @@ class Writer(threading.Thread):
         self.join()
 
 
-def carried_out(store: SqliteStore, batch: OrderBatch) -> Committed | Failed:
+def commit_batch(store: SqliteStore, batch: OrderBatch) -> Committed | Failed:
     """Commit a batch; what to report."""
     try:
         return Committed(batch.number, store.commit(batch))
