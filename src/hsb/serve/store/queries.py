@@ -1,4 +1,4 @@
-"""What is read from a journal in SQLite."""
+"""Queries of a journal in SQLite."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -27,13 +27,13 @@ WIDTH = len(StreamRow._fields)
 
 
 class Queries(JournalReader):
-    """What both the writing connection and those that only read can be asked."""
+    """Queries for all connections, those that write and those that only read."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
 
     def rows(self, sql: str, *arguments: Any) -> list[Any]:
-        """All rows that a query gives."""
+        """Return all rows of a query."""
         return self.connection.execute(sql, arguments).fetchall()  # type: ignore[no-any-return]
 
     def policies(self) -> list[PolicyRow]:
@@ -58,7 +58,7 @@ class Queries(JournalReader):
         for (seq,) in self.rows("SELECT DISTINCT seq FROM snapshot WHERE policy = ? ORDER BY seq DESC", policy):
             columns = ", ".join(SnapshotRow._fields)
             rows = self.rows(f"SELECT {columns} FROM snapshot WHERE policy = ? AND seq = ? ORDER BY learner", policy, seq)
-            if rows:  # else it was pruned in the meantime
+            if rows:  # otherwise it was pruned meanwhile
                 yield [SnapshotRow(*row) for row in rows]
 
     def decisions(self, policy: int) -> Iterator[DecisionRow]:
@@ -95,7 +95,7 @@ class Queries(JournalReader):
 
     def ends(self, policy: int, after: int, limit: int) -> tuple[list[DecisionEnd], int]:
         ((last,),) = self.rows("SELECT COALESCE(MAX(rowid), 0) FROM decision")
-        after = min(after, last)  # a policy was erased
+        after = min(after, last)  # rows at the end were erased with their policy
         until = min(after + limit, last)
         sql = """SELECT d.rowid, d.arm, d.propensity, d.available, d.deadline,
           CASE WHEN p.decision IS NOT NULL THEN 'pending' WHEN c.how IS NOT NULL THEN c.how ELSE 'learned' END
@@ -123,10 +123,10 @@ class Queries(JournalReader):
         )
         return max((at for (at,) in rows if at is not None), default=0)
 
-    # -- what a batch needs ---------------------------------------------------------------------------------------------
+    # -- facts for a batch ----------------------------------------------------------------------------------------------
 
     def facts(self, needs: Needs) -> JournalFacts:
-        """What is known of the decisions of a batch, and of those that are due."""
+        """Look up the facts for a batch: about its decisions, and those that are due."""
         due: dict[int, list[str]] = {}
         after: dict[int, int | None] = {}
         wanted = set(needs.decisions)
@@ -167,7 +167,7 @@ class Queries(JournalReader):
         return facts
 
     def _add_rewards(self, known: dict[str, Fact], closing: set[str], sent: set[tuple[str, str]]) -> None:
-        """Of decisions that may be closed all rewards, of others those that are given once more; there may be many of them."""
+        """Add rewards to facts: all of them for decisions in `closing`, for others only those in `sent`, since there may be many."""
         columns = ", ".join(f"r.{name}" for name in RewardRow._fields)
         some = {name for name, fact in known.items() if fact.count}
         rows: list[Any] = []

@@ -1,6 +1,6 @@
-"""What people ask of a journal in SQLite: single decisions, lists, sums over time. Each is a function of a reader.
+"""Views of a journal in SQLite for the API and the page: single decisions, lists, sums over time. Each is a function of a reader.
 
-Decisions are found by time without an index of their own: they are written in the order of their times, so rows are cut in halves.
+There is no index of decisions by time. They are written in the order of their times, so a binary search finds the row.
 """
 
 import json
@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 
 def decision(reader: Queries, id: str) -> tuple[DecisionRow, list[RewardRow], Row] | None:
-    """A decision, its rewards, and what became of it."""
+    """Return a decision, its rewards and its status."""
     rows = reader.rows(f"SELECT {DECISION} FROM decision d WHERE d.id = ?", id)
     if not rows:
         return None
@@ -37,7 +37,7 @@ def _status(reader: Queries, id: str) -> Row:
 
 
 def decisions(reader: Queries, policy: int, after: int, limit: int, newest: bool) -> list[tuple[int, DecisionRow]]:
-    """Decisions of a policy with their cursors, from one on; the newest first or last."""
+    """Return at most `limit` decisions of a policy after the cursor `after`, each with its cursor; newest first or last."""
     sign, order = ("<", "DESC") if newest else (">", "")
     after = (1 << 62) if newest and not after else after
     sql = f"SELECT d.rowid, {DECISION} FROM decision d WHERE d.policy = ? AND d.rowid {sign} ? ORDER BY d.rowid {order} LIMIT ?"
@@ -45,7 +45,7 @@ def decisions(reader: Queries, policy: int, after: int, limit: int, newest: bool
 
 
 def contexts(reader: Queries, policy: int, first: int, newest: int) -> tuple[list[Any], list[Any]]:
-    """The contexts of the first updates of a policy, and of its newest decisions; those that were forgotten are left out."""
+    """Return the contexts of a policy's first updates and of its newest decisions, without forgotten ones."""
     updates = "SELECT d.context FROM stream s JOIN decision d ON d.id = s.decision WHERE s.policy = ? AND s.kind = 1"
     head = reader.rows(f"{updates} ORDER BY s.seq LIMIT ?", policy, first)
     last = reader.rows("SELECT context FROM decision WHERE policy = ? ORDER BY rowid DESC LIMIT ?", policy, newest)
@@ -53,12 +53,12 @@ def contexts(reader: Queries, policy: int, first: int, newest: int) -> tuple[lis
 
 
 def pending_count(reader: Queries, policy: int) -> tuple[int, int | None]:
-    """How many decisions wait, and the first deadline."""
+    """Return the number of decisions that wait, and the first deadline."""
     return reader.rows("SELECT COUNT(*), MIN(deadline) FROM pending WHERE policy = ?", policy)[0]  # type: ignore[no-any-return]
 
 
 def _first_row(reader: Queries, since: int) -> int:
-    """The first row of `decision` whose time is `since` or later: they are written in the order of their times, nearly."""
+    """Return the first row of `decision` at or after the time `since`. Rows are nearly in order of their times."""
     ((low, high),) = reader.rows("SELECT COALESCE(MIN(rowid), 1), COALESCE(MAX(rowid), 0) + 1 FROM decision")
     while low < high:
         middle = (low + high) // 2
@@ -84,7 +84,7 @@ def _first_seq(reader: Queries, policy: int, since: int) -> int:
 
 
 def stats(reader: Queries, policy: int, since: int, until: int, bucket: int) -> tuple[list[Any], list[Any]]:
-    """(bucket, arm, decisions) and (bucket, arm, updates, defaulted, sum of rewards, of their squares) of a span; all times in microseconds."""
+    """Return (bucket, arm, decisions) and (bucket, arm, updates, defaulted, sum of rewards, of their squares) of a span, in microseconds."""
     decided = reader.rows(
         "SELECT (at / ?) * ?, arm, COUNT(*) FROM decision WHERE rowid >= ? AND policy = ? AND at >= ? AND at < ? GROUP BY 1, 2",
         bucket,
@@ -108,13 +108,13 @@ def stats(reader: Queries, policy: int, since: int, until: int, bucket: int) -> 
 
 
 def snapshot_list(reader: Queries, policy: int) -> list[Any]:
-    """(row of the stream, when, bytes, learners, digest of the first) of each snapshot, the newest first."""
+    """Return (row of the stream, time, bytes, number of learners) of each snapshot, newest first."""
     sql = "SELECT seq, MAX(at), SUM(LENGTH(body)), COUNT(*) FROM snapshot WHERE policy = ? GROUP BY seq ORDER BY seq DESC"
     return reader.rows(sql, policy)
 
 
 def snapshot_file(reader: Queries, policy: int, seq: int) -> tuple[bytes, str] | None:
-    """The file of the learner that played at a snapshot, and its digest."""
+    """Return the file of the learner that played at a snapshot, and its digest."""
     rows = reader.rows("SELECT learner, digest, about, body FROM snapshot WHERE policy = ? AND seq = ?", policy, seq)
     for learner, digest, about, body in rows:
         if json.loads(json.loads(about)["state"])["learners"][""]["id"] == learner:
@@ -123,6 +123,6 @@ def snapshot_file(reader: Queries, policy: int, seq: int) -> tuple[bytes, str] |
 
 
 def audit_entries(reader: Queries, policy: str | None, limit: int, after: int = 0) -> list[Any]:
-    """(when, key, what, policy, detail, number) of what admins did, the newest first, before the one of that number."""
+    """Return audit entries (time, key, what, policy, detail, number), newest first, before the number `after`."""
     sql = "SELECT at, key, what, policy, detail, id FROM audit_entry WHERE id < ? AND (? IS NULL OR policy = ?) ORDER BY id DESC LIMIT ?"
     return reader.rows(sql, after or 1 << 62, policy, policy, limit)
