@@ -63,7 +63,7 @@ class NaiveLearner:
         try:
             if decision.learner == self.id and decision.ramp == 1.0:
                 cells = None if decision.seen is None else np.frombuffer(decision.seen, np.int64)
-                update.memo = Memo(decision.rounds, advice=decision.advised, cells=cells)
+                update.memo = Memo(decision.rounds, advice=decision.advice, cells=cells)
                 self.policy.learn_proposed(update, reward=row.reward)
             else:
                 self.policy.learn(update, reward=row.reward)

@@ -163,7 +163,7 @@ def test_a_start_on_a_full_disk_gives_no_receipts_in_advance(tmp_path, monkeypat
     def full(self, work):
         raise Full("database or disk is full")
 
-    monkeypatch.setattr(SqliteStore, "beside", full)
+    monkeypatch.setattr(SqliteStore, "transact", full)
     slow = Slow(tmp_path / "hsb.db")
     assert slow.core.processes.now == "" and [each[1] for each in slow.core.processes.before.values()] == [4]
     assert slow.core.handle(Decide("d", "home", "d1", 0.5, fresh=True), NOW) == []  # it waits for the commit

@@ -152,7 +152,7 @@ def change(path, sql, *given):
         ("DELETE FROM pending WHERE decision = 'home-55'", "home-55 must be pending"),
         ("UPDATE policy SET head = head - 1", "should end at"),
         ("UPDATE policy SET secret = x'00'", "u of decision"),
-        ("UPDATE snapshot SET digest = 'x'", "digest is another"),
+        ("UPDATE snapshot SET digest = 'x'", "digest differs"),
     ],
 )
 def test_check_finds_what_was_changed(tmp_path, sql, said):
