@@ -13,7 +13,7 @@ from support.serve.http_cases import QUICK, running
 from support.waiting import LIMIT
 
 from hsb.serve.checking import check
-from hsb.serve.core import AddArm, AddCandidate, Core, Create, Decide, Forget, Now, Promote, Purge, Reward, TakeSnapshot, sealed
+from hsb.serve.core import AddArm, AddCandidate, Core, Create, Decide, Forget, Now, Promote, Purge, Reward, TakeSnapshot, seal
 from hsb.serve.core.messages import Commit, Follow, Followed, Pack, Packed
 from hsb.serve.http import ServerSettings
 from hsb.serve.http.recompute import recompute_decision
@@ -21,7 +21,7 @@ from hsb.serve.local import Local
 from hsb.serve.store import Full, sqlite, start, views
 from hsb.serve.store.erasing import about_person, erase_some
 from hsb.serve.store.sqlite import SqliteStore
-from hsb.serve.store.writer import carried_out
+from hsb.serve.store.writer import commit_batch
 
 SPEC = {"name": "home", "arms": ["a", "b"], "policy": QUICK}
 NOW = Now(10**15, 10**9)
@@ -41,14 +41,14 @@ class Slow:
     def do(self, effects):
         for effect in effects:
             if type(effect) is Commit:
-                self.do(self.core.handle(carried_out(self.store, effect.batch), NOW))
+                self.do(self.core.handle(commit_batch(self.store, effect.batch), NOW))
                 self.do(self.core.flush(NOW))
             elif type(effect) is Follow:
                 self.follows.append(effect)
             elif type(effect) is Pack and self.packs is not None:
                 self.packs.append(effect)
             elif type(effect) is Pack:
-                self.do(self.core.handle(Packed(effect.policy, sealed(effect.frozen), effect.asked), NOW))
+                self.do(self.core.handle(Packed(effect.policy, seal(effect.frozen), effect.request), NOW))
                 self.do(self.core.flush(NOW))
             else:
                 self.answers[effect.request] = effect
@@ -78,7 +78,7 @@ def test_an_id_is_used_again_while_its_policy_is_being_erased(tmp_path):
     for k in reversed(range(700)):  # so that a part has other decisions than updates
         local.ask(Reward(f"r{k}", f"v{k}", 1.0))
     local.ask(Purge("p", "home"))
-    local.store.beside(erase_some)
+    local.store.transact(erase_some)
     local.ask(Create(2, SPEC, b"t" * 32))
     assert local.ask(Decide("n", "home", "v0", 0.5)).status == "created"
     assert local.ask(Reward("nr", "v0", 1.0)).status == "learned" and not local.core.stopped
@@ -164,7 +164,7 @@ def test_a_start_on_a_full_disk_gives_no_receipts_in_advance(tmp_path, monkeypat
     def full(self, work):
         raise Full("database or disk is full")
 
-    monkeypatch.setattr(SqliteStore, "beside", full)
+    monkeypatch.setattr(SqliteStore, "transact", full)
     slow = Slow(tmp_path / "hsb.db")
     assert slow.core.processes.now == "" and [each[1] for each in slow.core.processes.before.values()] == [4]
     assert slow.core.handle(Decide("d", "home", "d1", 0.5, fresh=True), NOW) == []  # it waits for the commit
@@ -224,7 +224,7 @@ def test_a_snapshot_is_written_before_what_comes_after_it(tmp_path):
     for k in range(12):
         slow.core.handle(Decide(f"w{k}", "home", f"w{k}", {"x": 1}), NOW)
     (it,), slow.packs = slow.packs, None
-    assert slow.core.handle(Packed(it.policy, sealed(it.frozen), it.asked), NOW) == []
+    assert slow.core.handle(Packed(it.policy, seal(it.frozen), it.request), NOW) == []
     assert slow.ask(Forget("f", "home", ["o5"])).status == "done"
     before = slow.core.policies["home"].digests()
     assert Core(**start(slow.store, NOW)).policies["home"].digests() == before

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from ..errors import FileError, InputError
-from .core.apply import aggregated, learnable
+from .core.apply import aggregate_rewards, clip_reward
 from .core.policy_state import Served
 from .core.recovery import catch_up
 from .core.rows import DecisionRow, Entry, PolicyRow, RewardRow, RowKind, SnapshotRow
@@ -97,7 +97,7 @@ def _check_policy(journal: JournalReader, policy: PolicyRow, report: Report) -> 
         exact = exact and (entry[1] is None or entry[1].context != "")
         rows = snapshots.pop(served.version, None)
         if rows is not None and not exact:
-            served = Served.revived(policy, rows)  # the snapshot includes what was learned from forgotten contexts
+            served = Served.restore(policy, rows)  # the snapshot includes what was learned from forgotten contexts
             exact = all(learner.at >= blank for learner in served.candidates.values())
             catch_up(served, lambda after: journal.entries(policy.id, after))
         for row in decisions.of(served.version):
@@ -140,7 +140,7 @@ class _Decisions:
 def _valid_snapshots(journal: JournalReader, policy: PolicyRow, report: Report) -> Iterator[list[SnapshotRow]]:
     for rows in journal.snapshots(policy.id):
         try:
-            Served.revived(policy, rows)
+            Served.restore(policy, rows)
             yield rows
         except FileError as error:
             report.wrong(f"{policy.name}: {error}")
@@ -179,9 +179,9 @@ def _check_update(served: Served, entry: Entry, rewards: Iterable[RewardRow], re
     if decision is None or decision.policy != served.id:
         report.wrong(f"{served.name}: row {row.seq} is an update of a decision that the journal lacks.")
         return
-    value = aggregated(rewards, served.rules.aggregate)
+    value = aggregate_rewards(rewards, served.rules.aggregate)
     due = served.rules.default if value is None else value
-    if due is None or row.defaulted != (value is None) or row.reward != learnable(due, served.rules):
+    if due is None or row.defaulted != (value is None) or row.reward != clip_reward(due, served.rules):
         report.wrong(
             f"{served.name}: row {row.seq} learns the reward {row.reward!r} of decision {row.decision}, but its rewards give {due!r}."
         )
@@ -189,7 +189,7 @@ def _check_update(served: Served, entry: Entry, rewards: Iterable[RewardRow], re
 
 def _check_snapshot(served: Served, rows: list[SnapshotRow], report: Report) -> None:
     learners = {each.id: each for each in (served.live, *served.candidates.values())}
-    then = Served.revived(PolicyRow(served.id, served.name, served.secret, 0, 0), rows)
+    then = Served.restore(PolicyRow(served.id, served.name, served.secret, 0, 0), rows)
     behind = {each.id for each in then.behind().values()}  # candidates that were still reading the stream
     for row in rows:
         report.snapshots += 1
@@ -201,7 +201,7 @@ def _check_snapshot(served: Served, rows: list[SnapshotRow], report: Report) -> 
 
 
 def _check_statuses(journal: JournalReader, policy: PolicyRow, report: Report) -> None:
-    for status in journal.standings(policy.id):
+    for status in journal.statuses(policy.id):
         report.rewards += status.in_time + status.late
         report.late += status.late
         report.pending += status.pending

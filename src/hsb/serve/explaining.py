@@ -18,7 +18,7 @@ from ..errors import FileError, InputError
 from ..evaluate.off_policy.by_rule import RuleEarnings
 from ..explain import Explanation
 from ..explain.earned import Earned
-from .core.learner import opened
+from .core.learner import read_policy
 from .core.sampling import places_of
 from .store.sqlite import SqliteReader
 
@@ -121,7 +121,7 @@ def main(arguments: Sequence[str]) -> int:
         journal, policy, arms = arguments[0], int(arguments[1]), json.loads(arguments[2])
         updates = partial(updates_of, journal, policy, arms)
     try:
-        view = explain_policy(opened(sys.stdin.buffer.read()), updates)
+        view = explain_policy(read_policy(sys.stdin.buffer.read()), updates)
     except FileError as error:
         view = {"rules": None, "why": str(error)}
     json.dump(view, sys.stdout)

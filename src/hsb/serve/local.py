@@ -6,11 +6,11 @@ from contextlib import suppress
 from typing import Any
 
 from ..errors import FileError
-from .core import Answer, Commit, Core, CoreLimits, Effect, Follow, Followed, Message, Now, Pack, Packed, Stop, Tick, sealed
+from .core import Answer, Commit, Core, CoreLimits, Effect, Follow, Followed, Message, Now, Pack, Packed, Stop, Tick, seal
 from .core.rows import SnapshotRow
 from .store import start
 from .store.sqlite import SqliteStore, readable
-from .store.writer import carried_out
+from .store.writer import commit_batch
 
 STEADY: int | None = getattr(
     time, "CLOCK_BOOTTIME", None
@@ -71,7 +71,7 @@ class Local:
             if isinstance(effect, Answer):
                 answers.append(effect)
             elif isinstance(effect, Commit):
-                answers += self.do(self.core.handle(carried_out(self.store, effect.batch), now or clock()), now)
+                answers += self.do(self.core.handle(commit_batch(self.store, effect.batch), now or clock()), now)
                 answers += self.do(self.core.flush(now or clock()), now)
             elif isinstance(effect, Follow):
                 rows_after = self.store.stream(effect.policy, effect.after, effect.limit)
@@ -79,8 +79,8 @@ class Local:
             elif isinstance(effect, Pack):
                 rows: tuple[SnapshotRow, ...] = ()
                 with suppress(FileError):
-                    rows = sealed(effect.frozen)
-                packed = Packed(effect.policy, rows, effect.asked)
+                    rows = seal(effect.frozen)
+                packed = Packed(effect.policy, rows, effect.request)
                 answers += self.do(self.core.handle(packed, now or clock()), now)
                 answers += self.do(self.core.flush(now or clock()), now)
             else:

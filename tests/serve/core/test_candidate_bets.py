@@ -228,7 +228,7 @@ def test_a_snapshot_has_the_bets():
     played(service, 30)
     rows = snapshot(service)
     assert all(isinstance(row, SnapshotRow) for row in rows)
-    again = Served.revived(PolicyRow(1, "home", (8).to_bytes(16, "big"), 1, 0), list(rows))
+    again = Served.restore(PolicyRow(1, "home", (8).to_bytes(16, "big"), 1, 0), list(rows))
     assert (
         again.candidates["new"].bets.plain() == candidate.bets.plain() and again.floors.plain() == service.served.floors.plain()
     )
@@ -239,7 +239,7 @@ def test_a_snapshot_of_an_earlier_version_begins_the_bets_anew():
     service.candidate("new", CANDIDATES["exp3"])
     played(service, 30)
     under_way = service.decide({"x": 0.2})
-    service.served = Served.revived(
+    service.served = Served.restore(
         PolicyRow(1, "home", (9).to_bytes(16, "big"), 1, 0), list(snapshot(service, forget=("bets", "floors")))
     )
     again = service.served.candidates["new"]

@@ -36,7 +36,7 @@ from hsb.serve.core.orders import NewReward, OrderBatch
 from hsb.serve.core.sampling import places_of, u_of
 from hsb.serve.core.settings import checked
 from hsb.serve.store.sqlite import SqliteReader
-from hsb.serve.store.writer import carried_out
+from hsb.serve.store.writer import commit_batch
 
 
 @pytest.fixture
@@ -282,7 +282,7 @@ def test_a_decision_waits_for_two_commits(orders, commits, tmp_path):
     for k in range(1, 16):
         assert core.handle(Decide(k, "home", f"d{k}", None), now) == core.flush(now) == []
     while under_way:
-        answered.append([each.request for each in core.handle(carried_out(at.store, under_way[0].batch), now)])
+        answered.append([each.request for each in core.handle(commit_batch(at.store, under_way[0].batch), now)])
         under_way = core.flush(now)
     assert answered[0] == [0] and [each for some in answered for each in some] == list(range(16)) and len(answered) == commits
     at.close()

@@ -159,11 +159,11 @@ def test_before_there_are_updates(one):
     one.post("/v1/policies", {"name": "empty", "arms": ["a", "b"], "floor": 0})
     url = "/v1/policies/empty/candidates"
     said = one.post(url, {"name": "t", "policy": {"kind": "TreeThompson"}})
-    assert said.status == 422 and "there is none yet" in said.json["detail"]
+    assert said.status == 422 and "it has none yet" in said.json["detail"]
     assert one.post(url, {"name": "l", "policy": {"kind": "LinUCB", "features": 2}}).status == 201
     assert one.post("/v1/policies/empty/decisions", {"id": "named", "context": {"x": 1.5}}).status == 201
     said = one.post(f"{url}/l/promote")  # decisions have names: it could make none
-    assert said.status == 422 and "cannot take what this policy is asked" in said.json["detail"]
+    assert said.status == 422 and "does not accept contexts of this policy" in said.json["detail"]
     assert one.post("/v1/decisions/named/reward", {"reward": 1}).status == 200
     said = one.post(f"{url}/l/promote")
     assert said.status == 422 and "none of 1 updates" in said.json["detail"]
@@ -192,7 +192,7 @@ def test_a_file_that_cannot_take_these_contexts_is_refused(one, tmp_path):
     hsb.HSB(hsb.BinaryTree(depth=3), arms=["a", "b", "c"]).save(tmp_path / "tree.hsb")
     raw = (tmp_path / "tree.hsb").read_bytes()
     said = one.ask("PUT", "/v1/policies/shop/state", raw=raw, headers={"Content-Type": "application/octet-stream"})
-    assert said.status == 422 and "cannot take what this policy is asked" in said.json["detail"]
+    assert said.status == 422 and "does not accept contexts of this policy" in said.json["detail"]
 
 
 def test_forms_offer_what_works(one):

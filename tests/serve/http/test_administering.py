@@ -121,20 +121,20 @@ def test_purge(one, name):
 
 
 def test_who_did_it_is_written_before_the_answer(one, name, monkeypatch, capsys):
-    beside = one.service.writer.store.beside
+    transact = one.service.writer.store.transact
 
     def slow(work):
         time.sleep(0.2)
-        return beside(work)
+        return transact(work)
 
-    monkeypatch.setattr(one.service.writer.store, "beside", slow)
+    monkeypatch.setattr(one.service.writer.store, "transact", slow)
     assert one.ask("PATCH", f"/v1/policies/{name}", {"floor": 0.1}).status == 200
     assert counted(one, "audit_entry", f"policy = '{name}' AND what = 'Change'") == 1
 
     def full(work):
         raise Full("database or disk is full")
 
-    monkeypatch.setattr(one.service.writer.store, "beside", full)
+    monkeypatch.setattr(one.service.writer.store, "transact", full)
     capsys.readouterr()
     assert one.ask("PATCH", f"/v1/policies/{name}", {"floor": 0.2}).json["floor"] == 0.2  # what was done stands
     said = [json.loads(line) for line in capsys.readouterr().err.splitlines()]

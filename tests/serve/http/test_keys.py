@@ -140,9 +140,9 @@ def test_the_last_admin_stays(tmp_path):
 
 def full_disk(monkeypatch, only=None):
     """Let transactions beside the journal, or only the one of that number, find the disk full when they are committed."""
-    usual, count = SqliteStore.beside, itertools.count(1)
+    usual, count = SqliteStore.transact, itertools.count(1)
 
-    def beside(self, work):
+    def transact(self, work):
         if only not in (None, next(count)):
             return usual(self, work)
         self.connection.execute("BEGIN IMMEDIATE")
@@ -150,7 +150,7 @@ def full_disk(monkeypatch, only=None):
         self.connection.execute("ROLLBACK")
         raise Full("database or disk is full")
 
-    monkeypatch.setattr(SqliteStore, "beside", beside)
+    monkeypatch.setattr(SqliteStore, "transact", transact)
 
 
 def test_keys_on_a_full_disk(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ from support.serve.http_cases import QUICK, decide
 from support.waiting import wait_until
 
 from hsb.serve.checking import check
-from hsb.serve.core.receipts import receipt
+from hsb.serve.core.receipts import make_receipt
 from hsb.serve.store.sqlite import SqliteReader
 
 EVENTS = {"Content-Type": "application/cloudevents-batch+json"}
@@ -179,7 +179,7 @@ def lost(one, name, id, *, at=None, active=True):
     """The receipt of a decision that was made and never written."""
     served = one.service.core.policies[name]
     row = served.decide(id, 0.25, None, None, active, time.time_ns() // 1000 if at is None else at)
-    return receipt(served.secret, row, active, one.service.core.processes.now), row
+    return make_receipt(served.secret, row, active, one.service.core.processes.now), row
 
 
 def test_a_receipt_is_made_where_it_is_asked_for(one, name):
@@ -247,7 +247,7 @@ def test_wrong_receipts(one, name):
         assert found.status == 422 and found.json["pointer"] == "/receipt", (wrong, found)
     found = one.post(f"/v1/decisions/{other.id}/reward", {"reward": 1, "receipt": text})
     assert found.status == 422 and row.id in found.json["detail"]
-    ahead = receipt(one.service.core.policies[name].secret, row._replace(version=99), True, one.service.core.processes.now)
+    ahead = make_receipt(one.service.core.policies[name].secret, row._replace(version=99), True, one.service.core.processes.now)
     assert "older copy" in one.post(f"/v1/decisions/{row.id}/reward", {"reward": 1, "receipt": ahead}).json["detail"]
     assert one.post(f"/v1/decisions/{row.id}/reward", {"reward": 9, "receipt": text}).status == 422
     assert one.get(f"/v1/policies/{name}/decisions/{row.id}").status == 404

@@ -332,7 +332,7 @@ def test_rewards_too_large_and_too_small_for_sums(tmp_path, reward):
 def test_rules_are_worked_out_beside_the_service(service):
     import asyncio
 
-    body = service.core.policies["home"].live.packed()
+    body = service.core.policies["home"].live.to_bytes()
     found = asyncio.run(explaining.explain_in_process(body, 7))
     assert (
         found["version"] == 7
@@ -390,7 +390,7 @@ def test_rules_say_what_they_earn_by_the_journal(service):
     import asyncio
 
     home = service.core.policies["home"]
-    body, about = home.live.packed(), (service.reader.path, home.id, list(home.arms))
+    body, about = home.live.to_bytes(), (service.reader.path, home.id, list(home.arms))
     found = asyncio.run(explaining.explain_in_process(body, 7, updates=about))
     updates = list(explaining.updates_of(str(service.reader.path), home.id, list(home.arms)))
     assert found["earned_rows"] == len(updates) > 350

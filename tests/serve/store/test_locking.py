@@ -95,9 +95,9 @@ def test_no_room_for_want_of_a_larger_file_is_no_lost_commit(tmp_path):
     try:
         answer = local.ask(Decide(0, "home", "one", {"x": 1.0}))
         with pytest.raises(Full):
-            local.store.beside(lambda store: store.connection.execute("INSERT INTO meta VALUES ('x', ?)", ("y" * 10_000,)))
+            local.store.transact(lambda store: store.connection.execute("INSERT INTO meta VALUES ('x', ?)", ("y" * 10_000,)))
         local.store.written = local.store.wal
-        local.store.tend()  # what is in the WAL cannot be copied to the file either, and is not lost
+        local.store.checkpoint()  # what is in the WAL cannot be copied to the file either, and is not lost
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert answer.status == "full" and local.stopped is None

@@ -49,7 +49,7 @@ class Twins(ModelStore):
     def write(self, changes):
         super().write(changes)
         assert self.file.commit(self.batch) == self.outcomes
-        while changes.erased and self.file.beside(erase_some):
+        while changes.erased and self.file.transact(erase_some):
             pass
 
 
@@ -63,7 +63,7 @@ def test_the_same_as_the_model(seed, tmp_path):
     assert file.deadlines() == store.deadlines()
     for policy in store.policies():
         assert file.stream(policy.id) == store.stream(policy.id)
-        for name in ("decisions", "rewards", "pending", "closed", "standings"):
+        for name in ("decisions", "rewards", "pending", "closed", "statuses"):
             assert sorted(getattr(file, name)(policy.id)) == sorted(getattr(store, name)(policy.id)), name
         ends = [[row[1:] for row in each.ends(policy.id, 0, 10_000)[0]] for each in (file, store)]
         assert sorted(ends[0]) == sorted(ends[1]) and len(ends[0]) == len(list(file.decisions(policy.id)))
@@ -153,7 +153,7 @@ def change(path, sql, *given):
         ("DELETE FROM pending WHERE decision = 'home-55'", "home-55 must be pending"),
         ("UPDATE policy SET head = head - 1", "should end at"),
         ("UPDATE policy SET secret = x'00'", "u of decision"),
-        ("UPDATE snapshot SET digest = 'x'", "digest is another"),
+        ("UPDATE snapshot SET digest = 'x'", "digest differs"),
     ],
 )
 def test_check_finds_what_was_changed(tmp_path, sql, said):
@@ -235,7 +235,7 @@ def test_the_wal_is_bounded(tmp_path):
         local.ask_all([Decide(0, "home", f"d{k}-{j}", {"text": "x" * 200}) for j in range(50)])
         sizes.append(Path(f"{path}-wal").stat().st_size)
     assert max(sizes) < 4 << 20 and sizes[-1] < 2 * max(sizes[:20])
-    local.store.rest()
+    local.store.empty_wal()
     assert Path(f"{path}-wal").stat().st_size == 0
     local.close()
 
@@ -249,10 +249,10 @@ def test_nobody_waits_for_a_reader(tmp_path):
         before = reader.policies()
         assert local.ask(Decide(2, "home", "d1", 0.5)).status == "created"
         began = time.monotonic()
-        local.store.rest()
+        local.store.empty_wal()
         assert time.monotonic() - began < 9.0  # waiting for a lock takes 10
         assert reader.policies() == before and not list(reader.decisions(1))
-    local.store.rest()
+    local.store.empty_wal()
     assert (tmp_path / "hsb.db-wal").stat().st_size == 0
     assert local.store.connection.execute("PRAGMA busy_timeout").fetchone() == (10_000,)  # but for a lock it waits
     reader.close()

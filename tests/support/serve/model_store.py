@@ -9,12 +9,12 @@ from hsb.serve.core.rows import (
     ClosedRow,
     DecisionEnd,
     DecisionRow,
+    DecisionStatus,
     Entry,
     PendingRow,
     PolicyRow,
     RewardRow,
     SnapshotRow,
-    Standing,
     StreamRow,
 )
 
@@ -159,7 +159,7 @@ class ModelStore:
     def closed(self, policy: int) -> Iterator[ClosedRow]:
         yield from (row for row in self.shut.values() if self.decision[row.decision].policy == policy)
 
-    def standings(self, policy: int) -> Iterator[Standing]:
+    def statuses(self, policy: int) -> Iterator[DecisionStatus]:
         for row in self.decision.values():
             if row.policy == policy:
                 late = [each.late for each in self.by_decision.get(row.id, [])]
@@ -169,7 +169,7 @@ class ModelStore:
                     else 0
                 )
                 how = self.shut[row.id].how if row.id in self.shut else None
-                yield Standing(row.id, late.count(False), late.count(True), row.id in self.waiting, learned, how)
+                yield DecisionStatus(row.id, late.count(False), late.count(True), row.id in self.waiting, learned, how)
 
     def deadlines(self) -> dict[int, int]:
         found: dict[int, int] = {}

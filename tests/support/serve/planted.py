@@ -15,7 +15,7 @@ Judging, Core, Served = judging._BatchApplication, engine.Core, served.Served
 
 
 def answer_before_commit(patch):
-    real = Core._decided
+    real = Core._write_decision
 
     def decided(self, served, message, row):
         effects = real(self, served, message, row)
@@ -26,7 +26,7 @@ def answer_before_commit(patch):
             effects = [Answer(message.request, "created", body | {"deadline": row.deadline})]
         return effects
 
-    patch(Core, "_decided", decided)
+    patch(Core, "_write_decision", decided)
 
 
 def drawn_together_by_one_number(patch):
@@ -40,7 +40,7 @@ def drawn_together_by_one_number(patch):
 
 
 def together_beyond_the_room(patch):
-    real = engine.drawn
+    real = engine.draw_together
 
     def drawn(core, messages, now):
         limits, core.limits = core.limits, core.limits._replace(waiting=1 << 30)
@@ -49,12 +49,12 @@ def together_beyond_the_room(patch):
         finally:
             core.limits = limits
 
-    patch(engine, "drawn", drawn)
+    patch(engine, "draw_together", drawn)
 
 
 def goes_on_after_a_lost_commit(patch):
-    real = Core._failed
-    patch(Core, "_failed", lambda self, message, now: real(self, message._replace(why="full"), now))
+    real = Core._handle_failed
+    patch(Core, "_handle_failed", lambda self, message, now: real(self, message._replace(why="full"), now))
 
 
 def reward_learned_twice(patch):
@@ -104,8 +104,8 @@ def late_reward_is_learned(patch):
 
 
 def default_though_there_is_a_reward(patch):
-    real = judging.aggregated
-    patch(judging, "aggregated", lambda rewards, how: None if how == "last" else real(rewards, how))
+    real = judging.aggregate_rewards
+    patch(judging, "aggregate_rewards", lambda rewards, how: None if how == "last" else real(rewards, how))
     rules = Judging._update
 
     def update(self, fact, row, given):
@@ -180,7 +180,7 @@ def packed_while_it_learns(patch):
 
 
 def snapshot_forgets_a_removed_arm(patch):
-    real = Served.revived.__func__
+    real = Served.restore.__func__
 
     def revived(cls, policy, rows):
         found = real(cls, policy, rows)
@@ -188,7 +188,7 @@ def snapshot_forgets_a_removed_arm(patch):
         found._rule()
         return found
 
-    patch(Served, "revived", classmethod(revived))
+    patch(Served, "restore", classmethod(revived))
 
 
 def settings_before_updates(patch):
@@ -247,14 +247,14 @@ def head_is_not_moved(patch):
 
 def dropped_when_full(patch):
     """On a full disk, updates are counted as learned all the same."""
-    real = Core._failed
+    real = Core._handle_failed
 
     def failed(self, message, now):
         for watch in self.watches.values():
             watch.due = float("inf") if message.why == "full" else watch.due
         return real(self, message, now)
 
-    patch(Core, "_failed", failed)
+    patch(Core, "_handle_failed", failed)
 
 
 def given_ids_are_answered_from_memory(patch):
@@ -263,7 +263,7 @@ def given_ids_are_answered_from_memory(patch):
 
 
 def answered_decisions_are_dropped_when_full(patch):
-    real = Core._failed
+    real = Core._handle_failed
 
     def failed(self, message, now):
         effects = real(self, message, now)
@@ -271,11 +271,11 @@ def answered_decisions_are_dropped_when_full(patch):
             self.waiting.popleft()
         return effects
 
-    patch(Core, "_failed", failed)
+    patch(Core, "_handle_failed", failed)
 
 
 def receipts_are_not_looked_at(patch):
-    patch(engine, "restored", lambda *given: None)
+    patch(engine, "restore_decision", lambda *given: None)
 
 
 def seals_are_not_compared(patch):
@@ -297,7 +297,7 @@ def restored_though_it_is_there(patch):
 
 
 def restored_with_another_version(patch):
-    real = engine.restored
+    real = engine.restore_decision
 
     def restored(policies, *given):
         found = real(policies, *given)
@@ -305,7 +305,7 @@ def restored_with_another_version(patch):
             return found
         return found._replace(row=found.row._replace(version=policies[found.row.policy].version))
 
-    patch(engine, "restored", restored)
+    patch(engine, "restore_decision", restored)
 
 
 FAULTS = [

@@ -32,7 +32,7 @@ from hsb.serve.core import (
     TakeSnapshot,
     Tick,
     Void,
-    sealed,
+    seal,
 )
 from hsb.serve.store import start
 
@@ -265,7 +265,7 @@ class World(Clients, Checks):
     def pack(self):
         """A snapshot is packed, some time after it was frozen."""
         asked = self.packs.pop(self.rng.randrange(len(self.packs)))
-        self.do(self.core.handle(Packed(asked.policy, sealed(asked.frozen), asked.asked), self.now))
+        self.do(self.core.handle(Packed(asked.policy, seal(asked.frozen), asked.request), self.now))
         self.counts["packed"] += 1
 
     def settle(self):

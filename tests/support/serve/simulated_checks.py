@@ -57,7 +57,7 @@ class Checks:
         assert status != "refused" or asked.value == 2.0, "a receipt was refused"
         if row is None or status in ("refused", *SILENT):
             return
-        same = receipts.receipt(self.core.by_id[row.policy].secret, row, *made_by(asked.receipt)) == asked.receipt
+        same = receipts.make_receipt(self.core.by_id[row.policy].secret, row, *made_by(asked.receipt)) == asked.receipt
         if not same:
             assert status == "conflict", "a reward was taken for another decision than its receipt's"
         elif asked.decision in self.lost:

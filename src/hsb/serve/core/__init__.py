@@ -1,27 +1,27 @@
-"""The service without any input or output: messages and times in, effects out.
+"""The service without input or output: messages and times in, effects out.
 
-The seam, for whoever drives it (HTTP, tests, a simulator):
+How HTTP, tests and a simulator drive it:
 
-    core = Core(policies, now=Now(wall, mono), deadlines=..., last=...)    # what `store.recover` found; then core.begin() for effects
-    effects = core.handle(message, now)                                    # a request, or what the store reports
-    effects += core.flush(now)                                             # after a handful of messages, e.g. once a turn of the event loop
+    core = Core(**store.start(journal, now))                               # then core.begin() for the first effects
+    effects = core.handle(message, now)                                    # a request, or a report of the store
+    effects += core.flush(now)                                             # after a few messages, e.g. once per turn of the event loop
     core.wake(now)                                                         # microseconds until a Tick() is due, or None
 
-Times are whole microseconds, of the wall clock since 1970 and of one that never jumps. Effects are done in their order:
+Times are whole microseconds: of the wall clock since 1970, and of a monotonic clock. Carry out effects in their order:
 
     Commit(batch)                 store.commit(batch), on the thread that owns the writing connection; report Committed(number, outcomes) or
-                                  Failed(number, "full" | "lost"). There is one at a time; requests that come meanwhile go into the next.
-    Answer(request, status, body) the answer to the request of that name; STATUS has the HTTP status for each word.
+                                  Failed(number, "full" | "lost"). Only one is under way; requests that arrive meanwhile join the next batch.
+    Answer(request, status, body) answer the request with this id; STATUS maps each status to an HTTP status.
     Follow(policy, after, limit)  store.stream(policy, after, limit) on a reading connection; report Followed(policy, after, entries).
-    Pack(policy, frozen, asked)   sealed(frozen), in another thread: it may take long; report Packed(policy, rows, asked).
-    Stop(code, why)               end the process: what is on disk is known again after a fresh start only. Every request has been answered.
+    Pack(policy, frozen, request)   seal(frozen) in another thread, since it may take long; report Packed(policy, rows, request).
+    Stop(code, why)               end the process: only a fresh start can find out what is on disk. Every request has been answered.
 
-A request is `Decide`, `Reward`, `Activate`, `Void`, or one of those that change a policy (`Create`, `Change`, `AddArm`, ...). Ids and secrets
-come from outside: nothing here is random. A batch of decisions is as many `Decide` messages, given to `handle_all` before one `flush`.
+A request is `Decide`, `Reward`, `Activate`, `Void`, or a change of a policy (`Create`, `Change`, `AddArm`, ...). The caller supplies ids and
+secrets: nothing here is random. A batch of decisions is one `Decide` message each, passed to `handle_all` before one `flush`.
 
-What is promised: an answer that stands for something written leaves after its commit (`engine`); what a batch does is a pure
-function of the batch and of what was looked up (`apply`), the same for every store; state(version) is the fold of the stream
-(`policy_state`); and a decision follows from (state, context, arms available, id) alone (`sampling`).
+Guarantees: an answer that reports a write leaves after its commit (`engine`). The effect of a batch is a pure function of the batch and
+of the facts looked up for it (`apply`), the same for every store. state(version) is a replay of the stream up to that version
+(`policy_state`). A decision depends on (state, context, available arms, id) alone (`sampling`).
 """
 
 from .apply import judge, needs
@@ -63,7 +63,7 @@ from .messages import (
 from .orders import JournalChanges, JournalFacts, OrderBatch
 from .policy_state import Served, read_file
 from .recovery import revive
-from .snapshots import sealed
+from .snapshots import seal
 
 __all__ = [
     "STATUS",
@@ -108,5 +108,5 @@ __all__ = [
     "needs",
     "read_file",
     "revive",
-    "sealed",
+    "seal",
 ]

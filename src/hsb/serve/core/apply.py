@@ -1,7 +1,7 @@
-"""What a batch does to the journal: a pure function of the batch and of what was looked up for it.
+"""The effect of a batch on the journal: a pure function of the batch and of the facts looked up for it.
 
-A store calls `needs`, looks that up, calls `judge`, writes what changes, all in one transaction; so the rules of feedback are here and nowhere
-else, and a store has nothing to decide.
+In one transaction, a store calls `needs`, looks up these facts, calls `judge` and writes the changes. So all rules of feedback are here,
+and a store decides nothing.
 """
 
 from collections.abc import Iterable
@@ -30,50 +30,50 @@ from .orders import (
 )
 from .rows import ClosedRow, DecisionRow, PendingRow, PolicyRow, RewardRow, RowKind, StreamRow
 
-MOST_REWARDS = 1000  # of a decision, late ones among them
+MOST_REWARDS = 1000  # of a decision, including late ones
 
 
 def needs(batch: OrderBatch) -> Needs:
-    """What must be looked up for a batch."""
+    """List the facts that must be looked up for a batch."""
     arriving = frozenset(policy for policy, rules in batch.rules.items() if rules.on_arrival)
-    found = Needs(set(), [], set(), any(type(order) is NewPolicy for order in batch.orders), set(), arriving)
-    made: dict[str, int] = {}  # decisions of this batch, which may be learned in it
+    needed = Needs(set(), [], set(), any(type(order) is NewPolicy for order in batch.orders), set(), arriving)
+    created: dict[str, int] = {}  # decisions of this batch, which it may also learn
     for order in batch.orders:
         kind = type(order)
         if kind is NewDecision:
-            found.decisions.add(order.row.id)  # type: ignore[union-attr]
-            made[order.row.id] = order.row.policy  # type: ignore[union-attr]
+            needed.decisions.add(order.row.id)  # type: ignore[union-attr]
+            created[order.row.id] = order.row.policy  # type: ignore[union-attr]
         elif kind is NewReward or kind is Activation or kind is Voiding:
-            found.decisions.add(order.decision)  # type: ignore[union-attr]
+            needed.decisions.add(order.decision)  # type: ignore[union-attr]
             if kind is NewReward:
-                found.given.add((order.decision, order.id))  # type: ignore[union-attr]
-            if order.decision in made:  # type: ignore[union-attr]
-                found.policies.add(made[order.decision])  # type: ignore[union-attr]
+                needed.rewards.add((order.decision, order.id))  # type: ignore[union-attr]
+            if order.decision in created:  # type: ignore[union-attr]
+                needed.policies.add(created[order.decision])  # type: ignore[union-attr]
             elif kind is NewReward and order.restored is not None:  # type: ignore[union-attr]
-                found.policies.add(order.restored.row.policy)  # type: ignore[union-attr]
+                needed.policies.add(order.restored.row.policy)  # type: ignore[union-attr]
         elif kind is Learn:
-            found.due.append(order)  # type: ignore[arg-type]
-            found.policies.add(order.policy)  # type: ignore[union-attr]
+            needed.due.append(order)  # type: ignore[arg-type]
+            needed.policies.add(order.policy)  # type: ignore[union-attr]
         elif kind is Recall:
-            found.decisions.add(order.id)  # type: ignore[union-attr]
+            needed.decisions.add(order.id)  # type: ignore[union-attr]
         elif kind is BlankContexts:
-            found.decisions.update(order.decisions)  # type: ignore[union-attr]
+            needed.decisions.update(order.decisions)  # type: ignore[union-attr]
         elif kind is Append:
-            found.policies.add(order.policy)  # type: ignore[union-attr]
-    return found
+            needed.policies.add(order.policy)  # type: ignore[union-attr]
+    return needed
 
 
 def judge(batch: OrderBatch, facts: JournalFacts) -> tuple[list[Outcome], JournalChanges]:
-    """What becomes of each order, and what changes."""
+    """Return the outcome of each order, and the changes to write."""
     judging = _BatchApplication(batch, facts)
     return [judging.carry_out(order) for order in batch.orders], judging.changes
 
 
-def aggregated(rewards: Iterable[RewardRow], how: str) -> float | None:
-    """One reward out of several that came in time, by when they came and, at the same moment, by id; None where there is none.
+def aggregate_rewards(rewards: Iterable[RewardRow], how: str) -> float | None:
+    """Aggregate the rewards that arrived in time, ordered by time and then by id. None without such rewards.
 
     >>> some = [RewardRow("d", "1", 1.0, False, 5), RewardRow("d", "2", 0.0, False, 3), RewardRow("d", "3", 9.0, True, 4)]
-    >>> [aggregated(some, how) for how in ("first", "last", "sum", "mean", "min", "max")]
+    >>> [aggregate_rewards(some, how) for how in ("first", "last", "sum", "mean", "min", "max")]
     [0.0, 1.0, 1.0, 0.5, 0.0, 1.0]
     """
     values = [each.value for each in sorted((each for each in rewards if not each.late), key=lambda each: (each.at, each.id))]
@@ -89,23 +89,23 @@ def aggregated(rewards: Iterable[RewardRow], how: str) -> float | None:
     return total / len(values) if how == "mean" else total
 
 
-def learnable(value: float, rules: Rules) -> float:
-    """A reward moved to the nearest end of its range: a sum of rewards may lie outside though none of them does."""
+def clip_reward(value: float, rules: Rules) -> float:
+    """Clip a reward to its range: a sum of rewards may lie outside, even if each of them lies within."""
     return value if rules.low is None or rules.high is None else min(max(value, rules.low), rules.high)
 
 
-def mirrored(loss: float, rules: Rules) -> float:
-    """The reward that a loss is: its mirror image in the policy's range, or with the other sign where the range is found on the way.
+def reward_of_loss(loss: float, rules: Rules) -> float:
+    """Convert a loss into a reward: its mirror image in the policy's range, or its negative if the range is inferred.
 
     >>> some = Rules(0, None, "first", True, 2.0, 10.0, False)
-    >>> mirrored(2.0, some), mirrored(9.0, some), mirrored(9.0, some._replace(low=None, high=None))
+    >>> reward_of_loss(2.0, some), reward_of_loss(9.0, some), reward_of_loss(9.0, some._replace(low=None, high=None))
     (10.0, 3.0, -9.0)
     """
     return -loss if rules.low is None or rules.high is None else rules.low + rules.high - loss
 
 
 class _BatchApplication:
-    """The batch at hand: facts as they become, changes as they gather."""
+    """A batch being applied: facts, which each order may change, and the changes so far."""
 
     def __init__(self, batch: OrderBatch, facts: JournalFacts) -> None:
         self.now, self.rules, self.facts = batch.now, batch.rules, facts
@@ -115,6 +115,7 @@ class _BatchApplication:
         self.learned: set[str] = set()  # in this batch
 
     def carry_out(self, order: Order) -> Outcome:
+        """Carry out one order."""
         return getattr(self, ORDERS[type(order)])(order)  # type: ignore[no-any-return]
 
     # -- facts ----------------------------------------------------------------------------------------------------------
@@ -133,14 +134,14 @@ class _BatchApplication:
         return Outcome("created", decision=row)
 
     def recall(self, order: Recall) -> Outcome:
-        fact = self._known(order.id)
+        fact = self._fact(order.id)
         if fact is None or fact.row is None:
             return Outcome("refused", detail=order.why)
         same = fact.row.policy == order.policy and fact.row.body == order.body
         return Outcome("stored" if same else "conflict", decision=fact.row)
 
     def reward(self, order: NewReward) -> Outcome:
-        fact, lost = self._known(order.decision), order.restored
+        fact, lost = self._fact(order.decision), order.restored
         if fact is None or fact.row is None:
             if order.unreadable:
                 return Outcome("refused", detail=order.unreadable)
@@ -148,28 +149,32 @@ class _BatchApplication:
         if order.only is not None and fact.row.policy not in order.only:
             return Outcome("forbidden")
         if order.restored is not None and fact.row != order.restored.row and fact.row.context:
-            return Outcome("conflict", decision=fact.row, detail="The receipt is that of another decision with this id.")
-        return self._rewarded(fact, order)
+            return Outcome(
+                "conflict",
+                decision=fact.row,
+                detail="The receipt belongs to another decision with this id. Send the receipt of this one.",
+            )
+        return self._add_reward(fact, order)
 
     def _restore(self, order: NewReward, lost: NewDecision) -> Outcome:
-        """Write a decision that was answered and lost, as its receipt has it; then go on as though it had been there all the time."""
+        """Write a decision that was answered and then lost, as its receipt has it. Then add the reward as usual."""
         row, rules = lost.row, self.rules[lost.row.policy]
         if (wrong := _unfit(order, rules)) is not None:
             return Outcome("refused", decision=row, detail=wrong)
         if self.decide(lost).status != "created":
-            return Outcome(
-                "conflict", decision=row, detail="The id is that of a decision which is being erased. Ask again later."
-            )
+            return Outcome("conflict", decision=row, detail="A decision with this id is being erased. Try again later.")
         fact, learned = self.facts.decisions[row.id], []
         if order.over:
             learned = self._end(fact, row, rules)
-        found = self._rewarded(fact, order)
-        return found._replace(learned=(*learned, *found.learned), next=None if fact.pending is None else fact.pending.deadline)
+        outcome = self._add_reward(fact, order)
+        return outcome._replace(
+            learned=(*learned, *outcome.learned), next=None if fact.pending is None else fact.pending.deadline
+        )
 
-    def _rewarded(self, fact: Fact, order: NewReward) -> Outcome:
+    def _add_reward(self, fact: Fact, order: NewReward) -> Outcome:
         assert fact.row is not None
         row, rules = fact.row, self.rules[fact.row.policy]
-        value = mirrored(order.value, rules) if order.loss else order.value
+        value = reward_of_loss(order.value, rules) if order.loss else order.value
         before = fact.rewards.get(order.id)
         if before is not None:
             if before.value != value:
@@ -178,24 +183,24 @@ class _BatchApplication:
         if (wrong := _unfit(order, rules)) is not None:
             return Outcome("refused", decision=row, detail=wrong)
         if fact.count >= MOST_REWARDS:
-            detail = f"The decision {row.id} has {MOST_REWARDS} rewards, and takes no more. Add them up before they are sent."
+            detail = f"The decision {row.id} has {MOST_REWARDS} rewards, the most that it can have. Add rewards up before you send them."
             return Outcome("refused", decision=row, detail=detail)
         pending = fact.pending
-        given = RewardRow(order.decision, order.id, value, pending is None, self.now, order.key)
-        fact.rewards[order.id] = given
+        reward = RewardRow(order.decision, order.id, value, pending is None, self.now, order.key)
+        fact.rewards[order.id] = reward
         fact.count += 1
-        self.changes.rewards.append(given)
+        self.changes.rewards.append(reward)
         if pending is None:
-            return Outcome("late", decision=row, reward=given, detail=fact.closed or "")
+            return Outcome("late", decision=row, reward=reward, detail=fact.closed or "")
         if not rules.on_arrival:
-            if not pending.active:  # it was shown, or there were no reward
+            if not pending.active:  # a reward proves that it was shown
                 self._wait(fact, row, pending.deadline, active=True)
-            return Outcome("accepted", decision=row, reward=given)
+            return Outcome("accepted", decision=row, reward=reward)
         update = self._update(fact, row, rules)
-        return Outcome("learned", decision=row, reward=given, learned=(update,))
+        return Outcome("learned", decision=row, reward=reward, learned=(update,))
 
     def activate(self, order: Activation) -> Outcome:
-        fact = self._known(order.decision)
+        fact = self._fact(order.decision)
         if fact is None or fact.row is None:
             return Outcome("unknown")
         if order.only is not None and fact.row.policy not in order.only:
@@ -208,7 +213,7 @@ class _BatchApplication:
         return Outcome("done", decision=fact.row, next=self.now + self.rules[fact.row.policy].wait)
 
     def void(self, order: Voiding) -> Outcome:
-        fact = self._known(order.decision)
+        fact = self._fact(order.decision)
         if fact is None or fact.row is None:
             return Outcome("unknown")
         if order.only is not None and fact.row.policy not in order.only:
@@ -218,7 +223,9 @@ class _BatchApplication:
         if fact.pending is None:
             return Outcome("late", decision=fact.row, detail=fact.closed or "")
         if fact.count:
-            return Outcome("conflict", decision=fact.row, detail="It has a reward already, so it was shown.")
+            return Outcome(
+                "conflict", decision=fact.row, detail="The decision has a reward, so it was shown, and cannot be voided."
+            )
         self._close(fact, fact.row, "void")
         return Outcome("done", decision=fact.row)
 
@@ -230,7 +237,7 @@ class _BatchApplication:
         for name in due:
             fact = self.facts.decisions[name]
             if fact.pending is None or fact.row is None or fact.pending.deadline > order.until:
-                continue  # this batch has closed it, or begun its wait
+                continue  # an earlier order of this batch closed it, or began its wait
             update = self._end(fact, fact.row, rules)
             updates += update
             expired += not update
@@ -254,10 +261,10 @@ class _BatchApplication:
         return Outcome("done")
 
     def blank(self, order: BlankContexts) -> Outcome:
-        """Those learned in this very batch are not in the snapshot yet: they are left for the next one."""
+        """Blank contexts, except those learned in this batch: they are not in the snapshot yet, and wait for the next batch."""
         count, left = 0, False
         for name in order.decisions:
-            fact = self._known(name)
+            fact = self._fact(name)
             if fact is None or fact.row is None or fact.row.policy != order.policy or not fact.row.context:
                 continue
             if name in self.learned:
@@ -281,8 +288,8 @@ class _BatchApplication:
 
     # -- steps ----------------------------------------------------------------------------------------------------------
 
-    def _known(self, name: str) -> Fact | None:
-        """What is known of a decision; None where its policy is being erased."""
+    def _fact(self, name: str) -> Fact | None:
+        """Return what is known of a decision. None if nothing is, or if its policy is being erased."""
         fact = self.facts.decisions.get(name)
         return None if fact is None or fact.row is None or fact.row.policy not in self.rules else fact
 
@@ -290,7 +297,7 @@ class _BatchApplication:
         fact.pending = self.changes.pending[row.id] = PendingRow(row.id, row.policy, deadline, active)
 
     def _end(self, fact: Fact, row: DecisionRow, rules: Rules) -> list[tuple[StreamRow, DecisionRow]]:
-        """Close a decision whose wait is over: with an update, or without."""
+        """Close a decision whose wait is over. Returns its update, if it has one."""
         active = fact.pending is not None and fact.pending.active
         if active and (fact.rewards or rules.default is not None):
             return [self._update(fact, row, rules)]
@@ -298,10 +305,10 @@ class _BatchApplication:
         return []
 
     def _update(self, fact: Fact, row: DecisionRow, rules: Rules) -> tuple[StreamRow, DecisionRow]:
-        value = aggregated(fact.rewards.values(), rules.aggregate)
+        value = aggregate_rewards(fact.rewards.values(), rules.aggregate)
         reward = rules.default if value is None else value
         assert reward is not None
-        more: dict[str, Any] = {"decision": row.id, "reward": learnable(reward, rules), "defaulted": value is None}
+        more: dict[str, Any] = {"decision": row.id, "reward": clip_reward(reward, rules), "defaulted": value is None}
         update = self._append(row.policy, RowKind.UPDATE, **more)
         self._undo(fact, row.id, "learned")
         self.learned.add(row.id)
@@ -309,8 +316,8 @@ class _BatchApplication:
 
     def _append(self, policy: int, kind: int, **more: Any) -> StreamRow:
         self.heads[policy] = self.changes.heads[policy] = seq = self.heads[policy] + 1
-        given = {"decision": None, "reward": None, "defaulted": False, "data": None, "body": None} | more
-        row = StreamRow(policy=policy, seq=seq, kind=int(kind), at=self.now, **given)
+        columns = {"decision": None, "reward": None, "defaulted": False, "data": None, "body": None} | more
+        row = StreamRow(policy=policy, seq=seq, kind=int(kind), at=self.now, **columns)
         self.changes.stream.append(row)
         return row
 
@@ -329,8 +336,8 @@ def _unfit(order: NewReward, rules: Rules) -> str | None:
         return None
     name = "loss" if order.loss else "reward"
     return (
-        f"{name} must be a number in [{rules.low}, {rules.high}]; given {order.value}. Make a policy with another range, "
-        f'"policy": {{"{name}_range": [low, high]}}, or with "policy": {{"outside": "clip"}}.'
+        f"{name} must be a number in [{rules.low}, {rules.high}]; given {order.value}. Create a policy with another range, "
+        f'"policy": {{"{name}_range": [low, high]}}, or one that clips, "policy": {{"outside": "clip"}}.'
     )
 
 

@@ -1,4 +1,4 @@
-"""Does this machine compute as another one did? A digest of what a probe computes: equal digests, equal folds, as far as a probe can say."""
+"""A digest of this machine's arithmetic. Equal digests suggest, as far as a probe can, that two machines replay a journal equally."""
 
 import hashlib
 from functools import cache
@@ -15,8 +15,10 @@ UPDATES = 200
 
 @cache
 def arithmetic() -> str:
-    """The digest: elementary functions of fixed values, and a policy after fixed updates. hsb makes all of them of + - * / alone, so that
-    it should be the same on every machine; a compiler, a processor or a library that is at fault gives another.
+    """Return the digest of elementary functions of fixed values and of a policy after fixed updates.
+
+    hsb computes all of them with + - * / alone, so every machine should give the same digest. A faulty compiler, processor or library
+    gives another.
 
     >>> len(arithmetic())
     16
@@ -25,7 +27,7 @@ def arithmetic() -> str:
     numbers = [function(scale * x) for function, scale in ((exp, 40.0), (log, 1e6), (expm1, 3.0), (log1p, 9.0)) for x in values]
     policy: Any = HSB(arms=["a", "b", "c"], seed=0)
     for k, x in enumerate(values[:UPDATES]):
-        made = policy.propose({"x": x, "kind": "uvw"[k % 3]}, u=values[-1 - k])
-        policy.learn_proposed(made, reward=values[(7 * k) % VALUES])
-    found = np.array(numbers, dtype="<f8").tobytes() + policy.digest().encode()
-    return hashlib.blake2b(found, digest_size=8).hexdigest()
+        decision = policy.propose({"x": x, "kind": "uvw"[k % 3]}, u=values[-1 - k])
+        policy.learn_proposed(decision, reward=values[(7 * k) % VALUES])
+    content = np.array(numbers, dtype="<f8").tobytes() + policy.digest().encode()
+    return hashlib.blake2b(content, digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""Decisions that come together are drawn together: the same as one by one, with less to do for each."""
+"""Draw decisions that arrive together in one pass: the same decisions as one by one, in less time."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 Drawn = tuple[Served, Decide, DecisionRow]
 
 
-def drawn(core: "Core", messages: Sequence[Any], now: Now) -> list[Drawn | None]:
-    """Of each message the policy, itself and the decision, if it is one of the first one's policy with nothing unusual about it; else None."""
-    found: list[Drawn | None] = [None] * len(messages)
+def draw_together(core: "Core", messages: Sequence[Any], now: Now) -> list[Drawn | None]:
+    """Return (policy, message, decision) of each plain request for the first message's policy; None for every other message."""
+    decisions: list[Drawn | None] = [None] * len(messages)
     served = core.policies.get(messages[0].policy) if messages and type(messages[0]) is Decide else None
     room = core.limits.waiting - len(core.waiting) - len(core.last)
     if served is None or served.archived or core.stopped or len(messages) > room:
-        return found
+        return decisions
     core.clock.see(now)
     places = [place for place, each in enumerate(messages) if type(each) is Decide and _is_plain(each, served)]
     rows = served.decide_all([messages[place] for place in places], core.clock.time(now))
     for place, row in zip(places, rows, strict=True):
-        found[place] = None if row is None else (served, messages[place], row)
-    return found
+        decisions[place] = None if row is None else (served, messages[place], row)
+    return decisions
 
 
-def _is_plain(asked: Decide, served: Served) -> bool:
-    """Does it ask this policy for a decision by its id and context alone, and may it?"""
-    alone = asked.available is None and asked.baseline is None and asked.min_version <= served.version
-    return alone and asked.policy == served.name and isinstance(asked.id, str) and NAME.fullmatch(asked.id) is not None
+def _is_plain(message: Decide, served: Served) -> bool:
+    """Whether a message is an acceptable request for this policy with an id and a context alone."""
+    alone = message.available is None and message.baseline is None and message.min_version <= served.version
+    return alone and message.policy == served.name and isinstance(message.id, str) and NAME.fullmatch(message.id) is not None

@@ -1,19 +1,20 @@
-"""How much more a candidate would have earned than what played: bets on it, which hold however often somebody looks.
+"""Bets on how much more a candidate would have earned than the policy that played. They hold however often you look.
 
-In a decision with probabilities p the candidate would have played with q: its own probabilities, mixed with the same floor and the same
-share of the baseline. With w = q / p of the arm that was played and a reward r, scaled to [0, 1],
+Let p be the probabilities of a decision, and q those of the candidate, mixed with the same floor and the same share of the baseline.
+With w = q / p of the arm that was played and a reward r, scaled to [0, 1],
 
-    (1 - r) + w r    has mean 1 + (candidate - what played),  and    r + w (1 - r)    has mean 1 - (candidate - what played)
+    (1 - r) + w r    has mean 1 + (candidate - policy that played),  and    r + w (1 - r)    has mean 1 - (candidate - policy that played)
 
-given everything before. Neither is negative, so `hsb.serve.page.bands` bets on both: it needs the product of 1 + k X for every stake k. Here
-these products are kept, as a number in [1/2, 1) and a power of two: they are made of + and * alone, so they are the same on every machine.
+conditionally on everything before. Neither is negative, so `hsb.serve.page.bands` bets on both, with the product of 1 + k X for each
+stake k. This module updates these products, each as a number in [1/2, 1) and a power of two. It uses + and * alone, so they are the
+same on every machine.
 
-What this needs: an update comes when it comes whatever arm was played and whatever its reward is (else a default reward, so that updates wait
-for the deadline), and what was learned between a decision and its update does not depend on the arm. Where the candidate plays an arm that was
-never offered a probability, w has a mean below 1: both means are smaller then, so the interval is too wide and never wrong for it.
+Assumptions: when an update arrives does not depend on the arm or its reward (otherwise set a default reward, so that updates wait for the
+deadline); and what was learned between a decision and its update does not depend on the arm. If the candidate plays an arm that had
+probability 0, the mean of w is below 1. Both means are then smaller, so the interval is too wide, but still valid.
 
-With g = what r is about to be, guessed from the updates before, g (w - 1) is taken off the first term and (1 - g) (w - 1) off the second, for
-stakes with which 1 + k X stays above 1/2 whatever is played: where there is a floor f and n arms, w is at most 1 + (1 - f) n / f.
+Let g be a guess of r from earlier updates. g (w - 1) is subtracted from the first term and (1 - g) (w - 1) from the second, for those
+stakes with which 1 + k X stays above 1/2 whatever is played: with a floor f and n arms, w is at most 1 + (1 - f) n / f.
 """
 
 from typing import Any, NamedTuple
@@ -25,30 +26,30 @@ from ...types import Floats
 from .rows import DecisionRow
 from .sampling import places_of
 
-LARGEST = 1e300  # a weight beyond it counts as this: the terms get smaller, so that no end of an interval is wrong for it
+LARGEST = 1e300  # larger weights count as this: terms only get smaller, so every interval stays valid
 
 
 class Conditions(NamedTuple):
-    """Under which decisions were made: the range of rewards (None where it is found on the way), and the floor at each version."""
+    """Conditions under which decisions were made: the range of rewards (None if it is inferred), and the floor at each version."""
 
     scale: tuple[float, float] | None
     floors: "FloorHistory"
 
 
 class FloorHistory:
-    """The floor that there was at each version."""
+    """The floor at each version of a policy."""
 
     def __init__(self, since: int = 0, floor: float = 0.0) -> None:
         self.since, self.floors = [since], [floor]
 
     def note(self, seq: int, floor: float) -> None:
-        """From row `seq` on it is this."""
+        """Set the floor from row `seq` on."""
         if floor != self.floors[-1]:
             self.since.append(seq)
             self.floors.append(floor)
 
     def at(self, version: int) -> float | None:
-        """The floor by which decisions of a version were made; None where nobody wrote it down.
+        """Return the floor of decisions of a version. None if it was not recorded.
 
         >>> history = FloorHistory(5, 0.1)
         >>> history.note(8, 0.2)
@@ -61,22 +62,22 @@ class FloorHistory:
         return None
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return it as plain data for JSON."""
         return {"since": self.since, "floors": self.floors}
 
     @classmethod
-    def of(cls, given: dict[str, Any]) -> "FloorHistory":
-        """From `plain`."""
-        found = cls()
-        found.since, found.floors = [int(seq) for seq in given["since"]], [float(floor) for floor in given["floors"]]
-        return found
+    def of(cls, data: dict[str, Any]) -> "FloorHistory":
+        """Restore it from `plain`."""
+        history = cls()
+        history.since, history.floors = [int(seq) for seq in data["since"]], [float(floor) for floor in data["floors"]]
+        return history
 
 
 class CandidateBets:
-    """Bets on a candidate, over the updates of decisions that were made at row `since` of the stream or later.
+    """Bets on a candidate, over the updates of decisions made at row `since` of the stream or later.
 
-    `since` is when the candidate was added, or when what plays began to play: earlier updates may be why the candidate was chosen, and an
-    earlier policy is not what it would replace.
+    `since` is the row that added the candidate, or the row at which the present policy began to play. Earlier updates may be the reason why
+    the candidate was chosen, and the candidate would not replace an earlier policy.
 
     >>> bets = CandidateBets(0)
     >>> for k in range(4):
@@ -92,7 +93,7 @@ class CandidateBets:
         self.powers = np.ones((2, len(STAKES)), dtype=np.int64)
 
     def take(self, row: DecisionRow, reward: float, own: float, conditions: Conditions) -> None:
-        """Take in an update; `own` is the candidate's probability of the arm, before it has learned the update."""
+        """Add an update; `own` is the candidate's probability of the arm, before it learns the update."""
         floor = conditions.floors.at(row.version)
         if row.version < self.since or floor is None:
             return
@@ -107,7 +108,7 @@ class CandidateBets:
         self.add(min(mixed / row.propensity, LARGEST), reward, most, bets=conditions.scale is not None)
 
     def add(self, w: float, r: float, most: float = LARGEST, *, bets: bool = True) -> None:
-        """Take in a weight and a scaled reward; `most` is the largest weight that there could have been."""
+        """Add a weight and a scaled reward; `most` is the largest weight that was possible."""
         guess = (self.reward + 0.5) / (self.updates + 1.0)
         self.updates, self.value, self.reward = self.updates + 1, self.value + w * r, self.reward + r
         if not bets:
@@ -120,27 +121,27 @@ class CandidateBets:
             self.powers[end] += power
 
     def logarithms(self) -> Floats:
-        """The sums of log(1 + k X): of the first term, of the second; a column for each stake."""
+        """Return the sums of log(1 + k X): a row for each of the two terms, a column for each stake."""
         return np.asarray(np.log(self.bases) + np.log(2.0) * self.powers)
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it."""
-        found = {"since": self.since, "updates": self.updates, "value": self.value, "reward": self.reward}
-        return found | {"bases": self.bases.tolist(), "powers": self.powers.tolist()}
+        """Return it as plain data for JSON."""
+        counts = {"since": self.since, "updates": self.updates, "value": self.value, "reward": self.reward}
+        return counts | {"bases": self.bases.tolist(), "powers": self.powers.tolist()}
 
     @classmethod
-    def of(cls, given: dict[str, Any]) -> "CandidateBets":
-        """From `plain`. ValueError where it is something else.
+    def of(cls, data: dict[str, Any]) -> "CandidateBets":
+        """Restore bets from `plain`. Raises ValueError if the data is something else.
 
         >>> bets = CandidateBets(3)
         >>> bets.add(2.0, 1.0)
         >>> CandidateBets.of(bets.plain()).plain() == bets.plain()
         True
         """
-        found = cls(int(given["since"]))
-        found.updates, found.value, found.reward = int(given["updates"]), float(given["value"]), float(given["reward"])
-        bases, powers = np.array(given["bases"], dtype=np.float64), np.array(given["powers"], dtype=np.int64)
-        if bases.shape != found.bases.shape or powers.shape != found.powers.shape:
-            raise ValueError(f"bets are of {len(STAKES)} stakes; these are {bases.shape}.")
-        found.bases, found.powers = bases, powers
-        return found
+        restored = cls(int(data["since"]))
+        restored.updates, restored.value, restored.reward = int(data["updates"]), float(data["value"]), float(data["reward"])
+        bases, powers = np.array(data["bases"], dtype=np.float64), np.array(data["powers"], dtype=np.int64)
+        if bases.shape != restored.bases.shape or powers.shape != restored.powers.shape:
+            raise ValueError(f"bets must have {len(STAKES)} stakes; given arrays of shape {bases.shape}.")
+        restored.bases, restored.powers = bases, powers
+        return restored

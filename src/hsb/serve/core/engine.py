@@ -1,4 +1,4 @@
-"""The core: messages and times in, effects out. It reads no clock, writes no file, starts no thread."""
+"""The core: messages and times in, effects out. It reads no clock, writes no file and starts no thread."""
 
 import math
 import traceback
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ...checks import is_number
 from ...errors import FileError, InputError, quoted
 from . import admin, snapshots
-from .batch_decide import drawn
+from .batch_decide import draw_together
 from .clock import Clock
 from .messages import (
     Activate,
@@ -47,56 +47,55 @@ from .orders import (
     Voiding,
 )
 from .policy_state import Served
-from .receipts import Processes, Unreadable, restored
-from .replies import decided, told
+from .receipts import Processes, Unreadable, restore_decision
+from .replies import describe_decision, describe_outcome
 from .rows import DecisionRow
-from .settings import checked_name
+from .settings import check_name
 
-PATIENCE = 1_000_000  # microseconds before what nobody waits for is tried again on a full disk
-EXIT = 70  # the process must end: what is on disk is not known
-
+PATIENCE = 1_000_000  # microseconds before orders that no request waits for are retried on a full disk
+EXIT = 70  # exit status if it is unknown what is on disk
 
 COUNTED = ("decisions", "rewards", "updates", "late", "duplicates", "expired", "refused", "forgotten")
 REPORTS = {Committed, Failed, Followed, Packed, Tick}
-ANYTHING = b"id"  # the fingerprint of a question that its id alone tells from others
+ANYTHING = b"id"  # the fingerprint of a request that is identified by its id alone
 
 
 class CoreLimits(NamedTuple):
-    """How much is done at once."""
+    """Limits of the core: the amount of work that it does at once."""
 
     waiting: int = 4096
-    """Requests that wait to be written; more are turned away."""
+    """Requests that wait to be written; further ones are rejected."""
     orders: int = 1024
     """Orders of a batch."""
     closing: int = 512
-    """Decisions closed in a batch, of each policy."""
+    """Decisions of each policy that a batch closes."""
     following: int = 1000
     """Rows read at once for candidates that catch up."""
     updates: int = 10_000
     """Updates between snapshots."""
     pause: int = 60_000_000
-    """Microseconds between snapshots, if anything was learned."""
+    """Microseconds between snapshots, if there are new updates."""
 
 
 LIMITS, UNKNOWN = CoreLimits(), Processes()
 
 
-def faulty(error: Exception) -> str:
-    """What went wrong that should not, and where."""
+def fault_text(error: Exception) -> str:
+    """Describe an unexpected error, and the line that raised it."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({where.filename.rpartition('/')[2]}:{where.lineno}, {where.name})"
 
 
 class _Watch:
-    """What the core keeps in mind of a policy beside its state."""
+    """Facts about a policy that are not part of its state."""
 
     __slots__ = ("busy", "due", "following", "forgot", "kept", "kept_at", "queue", "safe")
 
     def __init__(self, due: float, kept: int, now: Now) -> None:
-        self.due = due  # the first deadline, or before
-        self.kept, self.kept_at = kept, now.mono  # updates at the last snapshot, and when it was
-        self.forgot = 0  # the row of the snapshot that was taken when contexts were last forgotten
-        self.safe: tuple[int, frozenset[int]] | None = None  # the same where it is on disk, and which learners it has
+        self.due = due  # the first deadline, or earlier
+        self.kept, self.kept_at = kept, now.mono  # updates at the last snapshot, and its time
+        self.forgot = 0  # the row of the snapshot taken when contexts were last forgotten
+        self.safe: tuple[int, frozenset[int]] | None = None  # the same once it is on disk, and its learners
         self.busy = self.following = False  # a change is being written; rows are being read
         self.queue: deque[Any] = deque()  # changes that wait for it
 
@@ -104,8 +103,8 @@ class _Watch:
 class Core:
     """All served policies, and the requests that wait for the disk.
 
-    `handle` a message, then `flush`, with the time; do the effects in their order. One batch is under way at a time: what comes
-    meanwhile goes into the next one. No answer that stands for something written leaves before its batch is committed.
+    Pass each message to `handle`, then call `flush`, both with the time; carry out the effects in their order. One batch is under way at a
+    time: messages that arrive meanwhile join the next one. An answer that reports a write leaves only after its batch is committed.
     """
 
     def __init__(
@@ -123,26 +122,26 @@ class Core:
         self.by_id: dict[int, Served] = {}
         self.watches: dict[int, _Watch] = {}
         self.rules: dict[int, Rules] = {}
-        self.names: set[str] = set()  # also of those that are being made
+        self.names: set[str] = set()  # including policies that are being created
         for served in policies:
             self.take(served, now, (deadlines or {}).get(served.id, math.inf))
-        self.waiting: deque[tuple[Hashable, Order, Any]] = deque()  # request, order, what it was asked by
-        self.last: list[tuple[Hashable, Order, Any]] = []  # orders that change a stream, at the end of the next batch
+        self.waiting: deque[tuple[Hashable, Order, Any]] = deque()  # request, order, message
+        self.last: list[tuple[Hashable, Order, Any]] = []  # orders that change a stream; they end the next batch
         self.flying: list[tuple[Hashable, Order, Any]] | None = None
         self.number, self.stopped, self.patience = 0, False, -math.inf
         self.packing: list[TakeSnapshot] = []  # requests whose snapshots are being packed
-        self.kept_back = False  # decisions that were answered wait for room on the disk
+        self.kept_back = False  # answered decisions wait for room on the disk
         self.counts = dict.fromkeys(COUNTED, 0)
 
     def take(self, served: Served, now: Now, due: float = math.inf) -> None:
-        """Serve a policy from now on."""
+        """Begin to serve a policy."""
         self.policies[served.name] = self.by_id[served.id] = served
         self.watches[served.id] = _Watch(due, served.updates_kept, now)
         self.names.add(served.name)
         self.rules = {**self.rules, served.id: served.rules}
 
     def drop(self, served: Served) -> Iterable[Any]:
-        """Serve a policy no more; the changes of it that waited."""
+        """Stop serving a policy. Returns the changes of it that waited."""
         del self.policies[served.name], self.by_id[served.id]
         self.names.discard(served.name)
         self.rules = {name: rules for name, rules in self.rules.items() if name != served.id}
@@ -151,11 +150,11 @@ class Core:
     # -- messages -------------------------------------------------------------------------------------------------------
 
     def handle(self, message: Message, now: Now) -> list[Effect]:
-        """What a message leads to at once. Call `flush` afterwards, at the latest when nothing else has come."""
+        """Handle a message and return its immediate effects. Call `flush` afterwards, at the latest when no other message has arrived."""
         self.clock.see(now)
         kind = type(message)
         if kind in REPORTS:
-            return self._reported(message, now)
+            return self._handle_report(message, now)
         request: Hashable = message.request  # type: ignore[union-attr]
         if kind is ConfirmClock:
             self.clock.confirm(now)
@@ -163,45 +162,51 @@ class Core:
         if self.stopped:
             return [Answer(request, "away", {"detail": "The journal cannot be written; the service is stopping."})]
         if len(self.waiting) + len(self.last) >= self.limits.waiting:
-            return [Answer(request, "overloaded", {"detail": f"{self.limits.waiting} requests are waiting to be written."})]
+            return [
+                Answer(
+                    request,
+                    "overloaded",
+                    {"detail": f"{self.limits.waiting} requests are waiting to be written. Try again later."},
+                )
+            ]
         try:
-            return self._asked(message, now)
+            return self._handle_request(message, now)
         except (InputError, FileError) as error:
             self.counts["refused"] += 1
             return [Answer(request, "refused", {"detail": str(error)})]
 
-    def _reported(self, message: Any, now: Now) -> list[Effect]:
-        """What the store reports. What goes wrong here is as bad as a lost commit: what is on disk and what is served may differ."""
+    def _handle_report(self, message: Any, now: Now) -> list[Effect]:
+        """Handle a report of the store. An error here is as bad as a lost commit: disk and served state may differ."""
         kind = type(message)
         try:
             if kind is Committed:
-                return self._committed(message, now)
+                return self._handle_committed(message, now)
             if kind is Failed:
-                return self._failed(message, now)
+                return self._handle_failed(message, now)
             if kind is Followed:
-                return self._followed(message)
-            return snapshots.packed(self, message, now) if kind is Packed else []
+                return self._handle_followed(message)
+            return snapshots.write_packed(self, message, now) if kind is Packed else []
         except Exception as error:
-            return self._end(faulty(error))
+            return self._end(fault_text(error))
 
     def handle_all(self, messages: Sequence[Any], now: Now) -> list[Effect]:
-        """What requests lead to that come one after the other at this moment. Decisions are drawn together, which takes less time."""
+        """Handle requests that arrive together, in their order. Drawing their decisions in one pass takes less time."""
         effects: list[Effect] = []
-        for message, made in zip(messages, drawn(self, messages, now), strict=True):
-            effects += self.handle(message, now) if made is None else self._decided(*made)
+        for message, drawn in zip(messages, draw_together(self, messages, now), strict=True):
+            effects += self.handle(message, now) if drawn is None else self._write_decision(*drawn)
         return effects
 
-    def _asked(self, message: Any, now: Now) -> list[Effect]:
+    def _handle_request(self, message: Any, now: Now) -> list[Effect]:
         kind = type(message)
         if kind is Decide:
             return self._decide(message, now)
         if kind is Reward:
             self._reward(message, now)
         elif kind is Activate or kind is Void:
-            name = checked_name("decision", message.decision)
+            name = check_name("decision", message.decision)
             self._write(message, (Activation if kind is Activate else Voiding)(name, message.only))
         else:
-            return admin.asked(self, message, now)
+            return admin.order_change(self, message, now)
         return []
 
     def _decide(self, message: Decide, now: Now) -> list[Effect]:
@@ -211,29 +216,29 @@ class Core:
         if served.archived:
             return [Answer(message.request, "gone", {"detail": f"The policy {served.name} is archived."})]
         if message.min_version > served.version:
-            detail = f"The policy is at version {served.version}, not yet at {message.min_version}."
+            detail = f"The policy is at version {served.version}, before min_version {message.min_version}. Try again later."
             return [Answer(message.request, "behind", {"detail": detail, "version": served.version})]
-        name, asked = checked_name("id", message.id), (*message[3:6], bool(message.activate))  # context, available, baseline
+        name, question = check_name("id", message.id), (*message[3:6], bool(message.activate))  # context, available, baseline
         try:
-            row = served.decide(name, *asked, self.clock.time(now), message.key)
+            row = served.decide(name, *question, self.clock.time(now), message.key)
         except InputError as error:
             if message.fresh:
                 raise
-            # it may have been made when this could be decided: before an arm was removed, or the settings were others
-            body = ANYTHING if message.sticky else served.question(*asked)
+            # perhaps it was made earlier, when it was possible: before an arm was removed or the settings changed
+            body = ANYTHING if message.sticky else served.question(*question)
             self._write(message, Recall(name, served.id, body, str(error)))
             return []
-        return self._decided(served, message, row)
+        return self._write_decision(served, message, row)
 
-    def _decided(self, served: Served, message: Decide, row: DecisionRow) -> list[Effect]:
-        """Have a decision written; what is answered before it is."""
+    def _write_decision(self, served: Served, message: Decide, row: DecisionRow) -> list[Effect]:
+        """Order that a decision be written. Returns the answers that may leave before it is."""
         row = row._replace(body=ANYTHING) if message.sticky else row
         watch, order = self.watches[served.id], NewDecision(row, bool(message.activate))
         watch.due = min(watch.due, row.deadline)
         if served.settings.durability == "receipt" and message.fresh and not self.kept_back and self.processes.now:
             self.counts["decisions"] += 1
             self.waiting.append((None, order, None))
-            return [Answer(message.request, "created", decided(served, row, self.processes.now, order.active))]
+            return [Answer(message.request, "created", describe_decision(served, row, self.processes.now, order.active))]
         self._write(message, order)
         return []
 
@@ -244,8 +249,8 @@ class Core:
         if not is_number(value) or not math.isfinite(value):
             raise InputError(f"{'loss' if message.loss else 'reward'} must be a finite number; given {quoted(value)}.")
         order = NewReward(
-            checked_name("decision", message.decision),
-            checked_name("id", message.id),
+            check_name("decision", message.decision),
+            check_name("id", message.id),
             float(value),
             message.key,
             bool(message.loss),
@@ -255,8 +260,8 @@ class Core:
 
     def _with_receipt(self, order: NewReward, receipt: Any, now: Now) -> NewReward:
         try:
-            lost = restored(self.by_id, self.processes, order.decision, receipt)
-        except Unreadable as error:  # e.g. of another version of hsb: nothing is lost where the journal has the decision
+            lost = restore_decision(self.by_id, self.processes, order.decision, receipt)
+        except Unreadable as error:  # e.g. of another version of hsb; no problem if the journal has the decision
             return order._replace(unreadable=str(error))
         if lost is None:
             return order
@@ -268,11 +273,11 @@ class Core:
     # -- batches --------------------------------------------------------------------------------------------------------
 
     def flush(self, now: Now) -> list[Effect]:
-        """Begin the next batch, if none is under way and there is anything to write."""
+        """Begin the next batch, if none is under way and orders wait."""
         try:
             return self._flush(now)
         except Exception as error:
-            return self._end(faulty(error))
+            return self._end(fault_text(error))
 
     def _flush(self, now: Now) -> list[Effect]:
         if self.flying is not None or self.stopped or (self.kept_back and now.mono < self.patience):
@@ -285,7 +290,7 @@ class Core:
                 flying.append((None, Learn(name, time, self.limits.closing), None))
         packs = self._last_ones(flying, now)
         if now.mono >= self.patience:
-            packs += [Pack(name, snapshots.frozen(self, name, now), None) for name in snapshots.due(self, now)]
+            packs += [Pack(name, snapshots.freeze(self, name, now), None) for name in snapshots.due(self, now)]
         if not flying:
             self.flying = None
             return packs
@@ -293,7 +298,7 @@ class Core:
         return [*packs, Commit(OrderBatch(self.number, time, [order for _, order, _ in flying], self.rules))]
 
     def _last_ones(self, flying: list[tuple[Hashable, Order, Any]], now: Now) -> list[Effect]:
-        """Add what changes streams, after the updates, which are learned by the settings of before; answers to what cannot be carried out."""
+        """Add changes of streams after the updates, which follow the previous settings. Returns answers to changes that are impossible."""
         effects: list[Effect] = []
         last: list[tuple[Hashable, Order, Any]] = []
         for each in self.last:
@@ -301,8 +306,8 @@ class Core:
                 try:
                     keep = snapshots.before_blank(self, each[1], now)
                 except FileError as error:
-                    why = f"Nothing was forgotten, since the snapshot that must come first cannot be read again: {error}"
-                    effects += admin.refused(self, each[2], why, now)
+                    why = f"Nothing was forgotten: the snapshot that must come first cannot be read again: {error}"
+                    effects += admin.refuse_change(self, each[2], why, now)
                     continue
                 last += [] if keep is None else [(None, keep, None)]
             last.append(each)
@@ -311,8 +316,8 @@ class Core:
         return effects
 
     def wake(self, now: Now) -> int | None:
-        """In how many microseconds a `Tick` is due at the latest; None where nothing is."""
-        held = self.clock.see(now)  # also while nobody asks anything: it may be back
+        """Return the microseconds until a `Tick` is due; None if none is."""
+        held = self.clock.see(now)  # also without requests: the clock may have returned
         dues = [watch.due - now.wall for watch in self.watches.values()] if not held else []
         dues += [
             watch.kept_at + self.limits.pause - now.mono
@@ -323,32 +328,32 @@ class Core:
         first = min(dues, default=math.inf)
         return None if first == math.inf else int(max(0, first, self.patience - now.mono))
 
-    def _committed(self, message: Committed, now: Now) -> list[Effect]:
+    def _handle_committed(self, message: Committed, now: Now) -> list[Effect]:
         if self.flying is None or message.number != self.number:
             return []
         flying, effects = self.flying, list[Effect]()
         looked = False
         for (_, order, _), outcome in zip(flying, message.outcomes, strict=True):
             if type(order) is Learn and order.policy in self.watches:
-                self._closed(order, outcome)
+                self._note_closed(order, outcome)
                 looked = True
             elif type(order) is Keep:
-                snapshots.kept(self, order)
-        if looked:  # for the next deadline, before what came meanwhile was there
+                snapshots.note_written(self, order)
+        if looked:  # the store looked for the next deadline before the orders since then
             self._note_deadlines(order for _, order, _ in (*flying, *self.waiting))
         self._note_waits(message.outcomes)
-        for (request, _, asked), outcome in zip(flying, message.outcomes, strict=True):
+        for (request, _, origin), outcome in zip(flying, message.outcomes, strict=True):
             unlearned = self._learn(outcome)
             if unlearned is not None:
                 outcome = outcome._replace(status="not_learned", detail=unlearned)
-            if asked is not None:
-                effects += self._answers(request, asked, outcome, now)
+            if origin is not None:
+                effects += self._answers(request, origin, outcome, now)
         effects += self._follow()
         self.flying = None
         return effects
 
     def _learn(self, outcome: Outcome) -> str | None:
-        """Fold what is on disk now, in the order in which it is there; why a reward that was to be learned at once could not be."""
+        """Apply the rows that are on disk now, in their order. Returns why a reward that was to be learned at once could not be."""
         why = None
         for row, decision in outcome.learned:
             served = self.by_id[row.policy]
@@ -362,13 +367,13 @@ class Core:
             self.rules = {**self.rules, served.id: served.rules}
         return why
 
-    def _closed(self, order: Learn, outcome: Outcome) -> None:
+    def _note_closed(self, order: Learn, outcome: Outcome) -> None:
         self.counts["expired"] += outcome.expired
         after = math.inf if outcome.next is None else outcome.next
         self.watches[order.policy].due = -math.inf if outcome.more else after
 
     def _note_deadlines(self, orders: Iterable[Order]) -> None:
-        """Deadlines that were not there when the store looked for the next one."""
+        """Note deadlines that did not exist when the store looked for the next one."""
         for row in (order.row for order in orders if type(order) is NewDecision):
             if (watch := self.watches.get(row.policy)) is not None:
                 watch.due = min(watch.due, row.deadline)
@@ -379,15 +384,15 @@ class Core:
                 watch = self.watches[outcome.decision.policy]
                 watch.due = min(watch.due, outcome.next)
 
-    def _answers(self, request: Hashable, asked: Any, outcome: Outcome, now: Now) -> list[Effect]:
-        kind = type(asked)
+    def _answers(self, request: Hashable, message: Any, outcome: Outcome, now: Now) -> list[Effect]:
+        kind = type(message)
         if kind is Decide or kind is Reward or kind is Activate or kind is Void:
-            return [Answer(request, outcome.status, told(self, kind, asked, outcome))]
-        return admin.done(self, request, asked, outcome, now)
+            return [Answer(request, outcome.status, describe_outcome(self, kind, message, outcome))]
+        return admin.finish_change(self, request, message, outcome, now)
 
-    # -- when things go wrong -------------------------------------------------------------------------------------------
+    # -- failures ------------------------------------------------------------------------------------------------------
 
-    def _failed(self, message: Failed, now: Now) -> list[Effect]:
+    def _handle_failed(self, message: Failed, now: Now) -> list[Effect]:
         if self.flying is None or message.number != self.number:
             return []
         self.patience = now.mono + PATIENCE
@@ -396,33 +401,35 @@ class Core:
         flying, self.flying = self.flying, None
         effects: list[Effect] = []
         again: list[tuple[Hashable, Order, Any]] = []
-        for request, order, asked in flying:
-            if asked is not None:
-                effects.append(Answer(request, "full", {"detail": "The disk is full; nothing was written."}))
-                effects += admin.undone(self, asked)
+        for request, order, origin in flying:
+            if origin is not None:
+                effects.append(
+                    Answer(
+                        request, "full", {"detail": "The disk is full; nothing was written. Free some space, then try again."}
+                    )
+                )
+                effects += admin.cancel_change(self, origin)
             elif type(order) is Keep:
                 if (watch := self.watches.get(order.rows[0].policy)) is not None:
                     watch.kept -= 1  # again after the next pause
             elif type(order) is NewDecision:
-                again.append(
-                    (request, order, asked)
-                )  # it was answered: it is written as soon as there is room, before all else
+                again.append((request, order, origin))  # already answered: written first, as soon as there is room
         self.waiting.extendleft(reversed(again))
         self.kept_back = bool(again)
         return effects
 
     def _end(self, why: str) -> list[Effect]:
-        """Answer all that waits, and stop: what is on disk is known again after a fresh start only."""
+        """Answer all requests that wait, and stop: only a fresh start can find out what is on disk."""
         self.stopped = True
         everyone = [*(self.flying or ()), *self.waiting, *self.last]
-        asked = [message for _, _, message in everyone if message is not None]
-        asked += [*self.packing, *(message for watch in self.watches.values() for message in watch.queue)]
+        unanswered = [message for _, _, message in everyone if message is not None]
+        unanswered += [*self.packing, *(message for watch in self.watches.values() for message in watch.queue)]
         self.waiting.clear()
         self.flying, self.last, self.packing = None, [], []
         for watch in self.watches.values():
             watch.queue.clear()
         detail = "The journal cannot be written; the service is stopping."
-        return [*(Answer(message.request, "away", {"detail": detail}) for message in asked), Stop(EXIT, why)]
+        return [*(Answer(message.request, "away", {"detail": detail}) for message in unanswered), Stop(EXIT, why)]
 
     # -- candidates that catch up ---------------------------------------------------------------------------------------
 
@@ -435,7 +442,7 @@ class Core:
                 effects.append(Follow(served.id, min(each.at for each in behind.values()), self.limits.following))
         return effects
 
-    def _followed(self, message: Followed) -> list[Effect]:
+    def _handle_followed(self, message: Followed) -> list[Effect]:
         if message.policy not in self.watches:
             return []
         self.watches[message.policy].following = False
@@ -443,10 +450,10 @@ class Core:
         return self._follow() if message.entries else []
 
     def begin(self) -> list[Effect]:
-        """What is to be done after a start, beside waiting for messages."""
+        """Return the first effects after a start."""
         return self._follow()
 
     def last_order(self, message: Any, order: Order) -> list[Effect]:
-        """Write a change of a stream, at the end of the next batch."""
+        """Order a change of a stream, at the end of the next batch."""
         self.last.append((message.request, order, message))
         return []

@@ -1,4 +1,4 @@
-"""A policy as a feature flag: what its arms stand for, and for how long the same person gets the same one."""
+"""A policy as a feature flag: values of its arms, and how long a person keeps the same arm."""
 
 import hashlib
 import json
@@ -14,50 +14,52 @@ TYPES = {bool: "boolean", int: "number", float: "number", str: "string", dict: "
 
 
 class FlagSettings(NamedTuple):
-    """How OFREP's clients see a policy."""
+    """Settings for OFREP's clients."""
 
     sticky: float | None = STICKY
     """Seconds for which a targetingKey keeps its decision; None: each evaluation is a new one."""
     values: Plain | None = None
-    """What each arm stands for, all of one type; None: its name. Arms without a value are not available."""
+    """The value of each arm, all of one type; None: its name. Arms without a value are not available."""
 
     def plain(self) -> Plain:
-        """As it is given."""
+        """Return the settings as plain data."""
         return {"sticky": self.sticky, "values": self.values}
 
     @property
     def type(self) -> str:
-        """Of its values: boolean, number, string or object."""
+        """The type of the values: boolean, number, string or object."""
         return "string" if self.values is None else TYPES[type(next(iter(self.values.values())))]
 
     def value(self, arm: str) -> Any:
-        """What an arm stands for."""
+        """Return the value of an arm."""
         return arm if self.values is None else self.values[arm]
 
     def available(self, arms: list[str]) -> list[str] | None:
-        """The arms to choose among; None for all."""
+        """Return the arms to choose from; None for all."""
         if self.values is None or all(arm in self.values for arm in arms):
             return None
         return [arm for arm in arms if arm in self.values]
 
 
-def checked_values(given: Any, arms: list[str]) -> Plain | None:
-    """The values of arms; InputError where they are none."""
-    if given is None:
+def check_values(values: Any, arms: list[str]) -> Plain | None:
+    """Check the values of arms. Raises InputError if they are invalid."""
+    if values is None:
         return None
-    if not isinstance(given, dict) or not given or not set(given) <= set(arms):
+    if not isinstance(values, dict) or not values or not set(values) <= set(arms):
         names = ", ".join(map(quoted, arms))
-        raise InputError(f"flag.values must be an object with arms for names, {names}, or null; given {quoted(given)}.")
-    kinds = {TYPES.get(type(value), "") for value in given.values()}
+        raise InputError(
+            f"flag.values must be null or an object whose names are arms, which are {names}; given {quoted(values)}."
+        )
+    kinds = {TYPES.get(type(value), "") for value in values.values()}
     if len(kinds) > 1 or "" in kinds:
-        raise InputError(f"flag.values must be all true or false, or numbers, or texts, or objects; given {quoted(given)}.")
+        raise InputError(f"flag.values must be of one type: true or false, numbers, texts or objects; given {quoted(values)}.")
     try:
-        size = len(json.dumps(given, allow_nan=False))
+        size = len(json.dumps(values, allow_nan=False))
     except (ValueError, RecursionError):
         size = LARGEST + 1
-    if size > LARGEST or not _shallow(given, DEEPEST):
-        raise InputError(f"flag.values must be JSON of at most {LARGEST:,} letters, nested at most {DEEPEST} deep.")
-    return given
+    if size > LARGEST or not _shallow(values, DEEPEST):
+        raise InputError(f"flag.values must be JSON of at most {LARGEST:,} letters, nested at most {DEEPEST} levels deep.")
+    return values
 
 
 def _shallow(value: Any, most: int) -> bool:
@@ -66,9 +68,10 @@ def _shallow(value: Any, most: int) -> bool:
 
 
 def sticky_id(secret: bytes, key: str, window: float, removed: list[str], wall: int) -> str:
-    """The id of the decision that a targetingKey has at a moment, in microseconds: another one after each window, and when arms are removed.
+    """Return the id of a targetingKey's decision at the time `wall`, in microseconds.
 
-    Windows of different keys begin at different moments, so that not all change at once. Nobody without the secret can tell an id from a key.
+    The id changes after each window of `window` seconds, and whenever arms are removed. Windows of different keys begin at different times,
+    so that not all change at once. Without the secret, nobody can compute the id of a key.
 
     >>> day = 86_400 * 10**6
     >>> [sticky_id(b"secret", "anna", 86_400.0, [], at) == sticky_id(b"secret", "anna", 86_400.0, [], 0) for at in (0, day, 2 * day)]

@@ -1,4 +1,4 @@
-"""Words that are forgotten: a row of the stream has hashes of them under the policy's secret, and every fold replaces what has such a hash."""
+"""Forgotten words. A row of the stream holds their hashes under the policy's secret; every replay replaces words with such a hash."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -7,7 +7,7 @@ PERSON = b"hsb forgotten"
 
 
 def hash_of(secret: bytes, word: str) -> str:
-    """What stands for a word: nobody without the secret can tell which.
+    """Return the hash of a word. Without the secret, nobody can find out the word.
 
     >>> hash_of(b"secret" * 4, "alice") == hash_of(b"secret" * 4, "alice") != hash_of(b"Secret" * 4, "alice")
     True
@@ -16,7 +16,7 @@ def hash_of(secret: bytes, word: str) -> str:
 
 
 def renaming(secret: bytes, hashes: Iterable[str]) -> Callable[[str, int], str | None]:
-    """What words with these hashes are called instead.
+    """Return a function that renames words with these hashes, and returns None for all others.
 
     >>> rename = renaming(b"secret" * 4, [hash_of(b"secret" * 4, "alice")])
     >>> rename("bob", 0), rename("alice", 0) == rename("alice", 0) != rename("alice", 1), rename("alice", 0)[16:]
@@ -25,9 +25,9 @@ def renaming(secret: bytes, hashes: Iterable[str]) -> Callable[[str, int], str |
     known = frozenset(hashes)
 
     def rename(word: str, tries: int) -> str | None:
-        found = hash_of(secret, word)
-        if found not in known:
+        hash = hash_of(secret, word)
+        if hash not in known:
             return None
-        return hashlib.blake2b(f"{found} {tries}".encode(), digest_size=8).hexdigest() + " (forgotten)"
+        return hashlib.blake2b(f"{hash} {tries}".encode(), digest_size=8).hexdigest() + " (forgotten)"
 
     return rename

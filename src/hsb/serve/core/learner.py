@@ -27,50 +27,52 @@ NO_FIRST: First = ([], {})
 
 @lru_cache(1000)
 def first_facts(made_of: str) -> tuple[LossScale, float]:
-    """Of a policy of that kind, with those arms and their features, as JSON, before it learns anything: the range of its losses, and how
-    many microseconds a decision takes."""
+    """Return the range of losses of a new policy, and the microseconds that it needs for a decision.
+
+    `made_of` is the policy's kind, arms and arm features as JSON.
+    """
     policy = make_policy(*json.loads(made_of))
     return policy.loss_scale, policy.learner.microseconds
 
 
 class PolicyReplica:
-    """A policy as it is after `at` rows of the stream. Its state is a function of those rows alone.
+    """A policy after `at` rows of the stream. Its state is a function of those rows alone.
 
-    What cannot be learned, e.g. a context that does not fit those before it, is passed over and counted: every fold passes over the same.
+    An update that cannot be learned, e.g. with a context unlike those before, is skipped and counted: every replay skips the same updates.
 
-    `tallies` value a policy on updates that another one played, each before it learns it: with w = its own probability of the arm over the
-    propensity, sums of 1, w, w r, (w r)^2, r, r^2, w r r, r being the reward. They are over all updates that it has read. `bets` are what
-    intervals are made of: over decisions since it was added and since what plays began to play (`CandidateBets`).
+    `tallies` value a policy on updates that another policy played, each before it is learned. With the reward r, and w = its own probability
+    of the arm over the propensity, they are sums of 1, w, w r, (w r)^2, r, r^2, w r r over all updates that it has read. `bets` yield the
+    intervals. They cover decisions since it was added and since the present policy began to play (`CandidateBets`).
     """
 
     def __init__(self, id: int, policy: Policy | None, kind: Plain, *, at: int, valued: bool, first: First = NO_FIRST) -> None:
         self.id, self.kind, self.at, self.valued = id, kind, at, valued
         self._policy, self._first = policy, first
         self.not_learned = 0
-        self.why = ""  # the last update that was passed over was; no part of the state
+        self.why = ""  # the reason why the last update was skipped; not part of the state
         self.tallies = [0.0] * len(TALLIES)
         self.bets = CandidateBets(id)
 
     @classmethod
     def fresh(cls, id: int, kind: Plain, arms: list[str], arm_features: Plain, *, at: int, valued: bool) -> "PolicyReplica":
-        """One that has learned nothing; InputError where there is no such kind."""
+        """Make one that has learned nothing. Raises InputError if there is no such kind."""
         return cls(id, make_policy(kind, arms, arm_features), kind, at=at, valued=valued)
 
     @classmethod
     def idle(cls, id: int, kind: Plain, arms: list[str], arm_features: Plain, *, at: int) -> "PolicyReplica":
-        """The same, of a kind that is known to be one, and made when it is needed."""
+        """Make one whose kind is known to be valid. Its policy is made when it is first needed."""
         return cls(id, None, kind, at=at, valued=False, first=(list(arms), arm_features))
 
     @property
     def policy(self) -> Policy:
-        """What learns and decides: made when it is first asked for, so that policies that nobody uses take no memory."""
+        """The policy that learns and decides. It is made on first use, so unused policies take no memory."""
         if self._policy is None:
             self._policy = make_policy(self.kind, *self._first)
         return self._policy
 
     @property
     def type(self) -> str:
-        """The name of the kind that it is of."""
+        """The name of its kind."""
         return str(self.kind.get("kind", "HSB")) if self._policy is None else type(self._policy).__name__
 
     @property
@@ -80,7 +82,7 @@ class PolicyReplica:
 
     @property
     def microseconds(self) -> float:
-        """About how long a decision takes."""
+        """The approximate time of a decision, in microseconds."""
         return self._first_facts[1] if self._policy is None else self._policy.learner.microseconds
 
     @property
@@ -88,29 +90,29 @@ class PolicyReplica:
         return first_facts(json.dumps([self.kind, *self._first]))
 
     @property
-    def shown(self) -> Plain:
-        """Its kind without what an encoding of contexts has learned: the columns alone."""
+    def public_kind(self) -> Plain:
+        """Its kind, with the columns of an encoding alone: without the values that the encoding learned."""
         return self.kind if "encoding" not in self.kind else self.kind | {"encoding": self.policy.learner.named_columns}
 
     @property
     def exact(self) -> bool:
-        """Are its propensities the probabilities that it plays with?"""
+        """Whether its propensities are exact: the probabilities with which it plays."""
         return self.type not in INEXACT
 
     def apply(self, entry: Entry, arms: list[str], conditions: Conditions) -> None:
-        """Take in the next row of the stream; `arms` are all that there ever were, by their places."""
+        """Apply the next row of the stream; `arms` are all arms ever, in order of their indices."""
         row, decision = entry
         if row.kind == RowKind.UPDATE and decision is not None and row.reward is not None:
             self._learn(decision, row.reward, arms, conditions)
         elif row.kind in (RowKind.PROMOTE, RowKind.IMPORT):
-            self.bets = CandidateBets(row.seq)  # it is compared with what plays from here on
+            self.bets = CandidateBets(row.seq)  # from here on it is compared with another policy
         elif row.kind == RowKind.ARM and row.data is not None:
             self._change_arm(json.loads(row.data))
         self.at = row.seq
 
     def _learn(self, row: DecisionRow, reward: float, arms: list[str], conditions: Conditions) -> None:
         if not row.context:
-            return self._pass_over("What was asked has been forgotten.")
+            return self._skip("The context has been forgotten.")
         try:
             context, available = json.loads(row.context), [arms[place] for place in places_of(row.available)]
             update = Decision(context=context, arm=arms[row.arm], propensity=row.propensity, available=available)
@@ -126,16 +128,16 @@ class PolicyReplica:
             else:
                 self.policy.learn(update, reward=reward)
         except InputError as error:
-            self._pass_over(str(error))
+            self._skip(str(error))
 
-    def _pass_over(self, why: str) -> None:
+    def _skip(self, why: str) -> None:
         self.not_learned, self.why = self.not_learned + 1, why
 
     def _value(self, row: DecisionRow, update: Decision, reward: float, conditions: Conditions) -> None:
         try:
             p = self.policy.probabilities(update.context, available=update.available)
         except InputError:
-            return  # an arm was available that has been removed since: it would play otherwise now
+            return  # an available arm has been removed since: its probabilities would now be others
         own = float(p[self.policy.arms.index(update.arm)])
         self.bets.take(row, reward, own, conditions)
         weight = own / update.propensity
@@ -144,7 +146,7 @@ class PolicyReplica:
             self.tallies[k] += term
 
     def forget(self, secret: bytes, hashes: list[str]) -> None:
-        """Know words with these hashes by other names."""
+        """Rename words with these hashes, so that they are forgotten."""
         rename_texts(self.policy, renaming(secret, hashes))
 
     def _change_arm(self, data: Plain) -> None:
@@ -162,34 +164,34 @@ class PolicyReplica:
         try:
             self.policy.add_arm(arm, features=features)
         except InputError:
-            self.policy.add_arm(arm)  # a candidate of a kind that has no use for them
+            self.policy.add_arm(arm)  # this kind has no arm features
 
     # -- as a file ------------------------------------------------------------------------------------------------------
 
     def about(self) -> Plain:
-        """What its file does not say."""
+        """Return what its file does not hold, as plain data."""
         about = {"id": self.id, "at": self.at, "kind": self.kind, "valued": self.valued}
         return about | {"not_learned": self.not_learned, "tallies": self.tallies, "bets": self.bets.plain()}
 
-    def packed(self) -> bytes:
-        """Its policy as a file."""
+    def to_bytes(self) -> bytes:
+        """Return its policy as the bytes of a file."""
         return pack(self.policy)
 
     @classmethod
-    def revived(cls, about: Plain, body: bytes, digest: str) -> "PolicyReplica":
-        """The learner that `about` and `packed` describe; FileError where the file is damaged or says something else."""
-        policy = opened(body)
+    def restore(cls, about: Plain, body: bytes, digest: str) -> "PolicyReplica":
+        """Restore a learner from `about` and `to_bytes`. Raises FileError if the file is damaged or does not match."""
+        policy = read_policy(body)
         if policy.digest() != digest:
-            raise FileError("its digest is another one than was written beside it.")
-        found = cls(about["id"], policy, about["kind"], at=about["at"], valued=about["valued"])
-        found.not_learned, found.tallies = about["not_learned"], list(about["tallies"])
-        if "bets" in about:  # else an earlier hsb wrote it: they begin anew, with the decisions of which the floor is known
-            found.bets = CandidateBets.of(about["bets"])
-        return found
+            raise FileError("its digest differs from the one stored with it.")
+        replica = cls(about["id"], policy, about["kind"], at=about["at"], valued=about["valued"])
+        replica.not_learned, replica.tallies = about["not_learned"], list(about["tallies"])
+        if "bets" in about:  # otherwise an earlier hsb wrote it: bets restart with the decisions whose floor is known
+            replica.bets = CandidateBets.of(about["bets"])
+        return replica
 
 
-def opened(body: bytes) -> Policy:
-    """The policy in a file's bytes; FileError where there is none."""
+def read_policy(body: bytes) -> Policy:
+    """Read the policy from the bytes of a file. Raises FileError if they are no whole policy file."""
     try:
         return unpack(body, {})
     except DAMAGE as error:

@@ -1,4 +1,4 @@
-"""What the core is told, and what it wants done. `request` is whatever the caller knows a request by; its answer carries it."""
+"""Messages to the core, and effects that it wants carried out. `request` is the caller's id of a request; its answer carries it."""
 
 from collections.abc import Hashable
 from typing import Any, NamedTuple
@@ -9,19 +9,20 @@ from .sealed_snapshots import Frozen
 
 
 class Now(NamedTuple):
-    """The time, in microseconds: of the wall clock since 1970, and of one that never jumps."""
+    """The time in microseconds: of the wall clock since 1970, and of a monotonic clock."""
 
     wall: int
     mono: int
 
 
-# -- requests: each is answered once ------------------------------------------------------------------------------------
+# -- requests: each gets one answer -------------------------------------------------------------------------------------
 
 
 class Decide(NamedTuple):
-    """Decide on a context. `id` is the caller's or a `fresh` one, never used before: the same id again is the same decision.
+    """Decide on a context. `id` is the caller's, or a `fresh` one that was never used before. The same id again returns the same decision.
 
-    `receipt` asks for one. Where the policy's durability is "receipt" and the id is fresh, the answer leaves before the commit, with one.
+    With `receipt`, the answer has a receipt. If the policy's durability is "receipt" and the id is fresh, the answer has one and leaves
+    before the commit.
     """
 
     request: Hashable
@@ -36,14 +37,14 @@ class Decide(NamedTuple):
     fresh: bool = False
     receipt: bool = False
     sticky: bool = False
-    """Is it the same decision whatever else is asked by this id, e.g. on another context?"""
+    """Whether this id returns the same decision even for another context or other arms."""
 
 
 class Reward(NamedTuple):
-    """A reward of a decision, or a loss, by its own id: the same id again is the same reward.
+    """Record a reward of a decision, or a loss. `id` is that of the reward: the same id again is the same reward.
 
-    A loss counts as the reward that is its mirror image in the policy's range, as in `policy.learn(decision, loss=)`. With the decision's
-    receipt it is taken though the journal has lost the decision.
+    A loss is converted to the reward that is its mirror image in the policy's range, as in `policy.learn(decision, loss=)`. With the
+    decision's receipt, the reward is accepted even if the journal has lost the decision.
     """
 
     request: Hashable
@@ -54,11 +55,11 @@ class Reward(NamedTuple):
     loss: bool = False
     receipt: str | None = None
     only: frozenset[int] | None = None
-    """The policies whose decisions may be meant; None: all."""
+    """The policies whose decisions the key may use; None: all."""
 
 
 class Activate(NamedTuple):
-    """A decision made with `activate=False` was shown after all: its wait begins."""
+    """Activate a decision made with `activate=False`: it was shown after all, and its wait begins."""
 
     request: Hashable
     decision: str
@@ -66,7 +67,7 @@ class Activate(NamedTuple):
 
 
 class Void(NamedTuple):
-    """A decision was never shown: it is closed and not learned."""
+    """Void a decision that was never shown: it is closed and not learned."""
 
     request: Hashable
     decision: str
@@ -74,7 +75,7 @@ class Void(NamedTuple):
 
 
 class Create(NamedTuple):
-    """A new policy. `secret`, 32 random bytes, is what its draws come from."""
+    """Create a policy. Its draws derive from `secret`, 16 to 64 random bytes."""
 
     request: Hashable
     spec: dict[str, Any]
@@ -82,7 +83,7 @@ class Create(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Other settings: floor, ramp, baseline, feedback."""
+    """Change settings, e.g. floor, ramp, baseline, feedback."""
 
     request: Hashable
     policy: str
@@ -90,7 +91,7 @@ class Change(NamedTuple):
 
 
 class AddArm(NamedTuple):
-    """A new arm, or one that comes back."""
+    """Add an arm, or bring back a removed one."""
 
     request: Hashable
     policy: str
@@ -99,7 +100,7 @@ class AddArm(NamedTuple):
 
 
 class RemoveArm(NamedTuple):
-    """An arm is offered no more."""
+    """Remove an arm: it is not available from now on."""
 
     request: Hashable
     policy: str
@@ -107,7 +108,7 @@ class RemoveArm(NamedTuple):
 
 
 class AddCandidate(NamedTuple):
-    """A policy beside the one that plays, which learns the same stream from its beginning."""
+    """Add a candidate: a policy that does not play, and learns the same stream from its beginning."""
 
     request: Hashable
     policy: str
@@ -118,7 +119,7 @@ class AddCandidate(NamedTuple):
 
 
 class DropCandidate(NamedTuple):
-    """A candidate goes."""
+    """Drop a candidate."""
 
     request: Hashable
     policy: str
@@ -126,7 +127,7 @@ class DropCandidate(NamedTuple):
 
 
 class Promote(NamedTuple):
-    """A candidate plays from now on; what played before becomes the candidate `before-<row>`, so that promoting that one rolls back."""
+    """Let a candidate play. The policy that played becomes the candidate `before-<row>`; promote that one to roll back."""
 
     request: Hashable
     policy: str
@@ -136,35 +137,35 @@ class Promote(NamedTuple):
 
 
 class Import(NamedTuple):
-    """Go on from a policy's file."""
+    """Continue from a policy's file."""
 
     request: Hashable
     policy: str
     body: bytes
     read: Any = None
-    """The policy in it, where it was read beforehand: that may take a while."""
+    """The policy in it, if it was read beforehand, which may take a while."""
     trials: tuple[Any, ...] = ()
     """Contexts on which it must be able to decide."""
 
 
 class Archive(NamedTuple):
-    """The policy decides no more; feedback for what it decided is still taken."""
+    """Archive a policy: it makes no further decisions. Feedback on past decisions is still accepted."""
 
     request: Hashable
     policy: str
 
 
 class Purge(NamedTuple):
-    """Nothing of the policy is to be left: it is gone at once, its rows a part at a time."""
+    """Delete a policy: unavailable immediately, its rows removed in batches."""
 
     request: Hashable
     policy: str
 
 
 class Forget(NamedTuple):
-    """What these decisions of a policy were asked is to be forgotten. Those that wait are closed, and not learned; with `closed` they stay.
+    """Forget the contexts of these decisions. Decisions that wait are closed and not learned; with `closed` they keep their contexts.
 
-    `learned` is the last row of the stream that is an update of one of them, where whoever asks has looked.
+    `learned` is the last row of the stream that is an update of one of them, if the caller has looked it up.
     """
 
     request: Hashable
@@ -175,7 +176,7 @@ class Forget(NamedTuple):
 
 
 class ForgetWords(NamedTuple):
-    """The policy is to know these categories and tags by names that say nothing. What it has learned of them stays."""
+    """Replace these categories and tags by meaningless names. What the policy has learned about them stays."""
 
     request: Hashable
     policy: str
@@ -183,19 +184,19 @@ class ForgetWords(NamedTuple):
 
 
 class TakeSnapshot(NamedTuple):
-    """Keep the policy's state now."""
+    """Take a snapshot of the policy's state."""
 
     request: Hashable
     policy: str
 
 
 class ConfirmClock(NamedTuple):
-    """The wall clock jumped and is right now: deadlines go by it again."""
+    """Confirm that the wall clock, which jumped, is right: deadlines follow it again."""
 
     request: Hashable
 
 
-# -- what the store reports ---------------------------------------------------------------------------------------------
+# -- reports of the store ----------------------------------------------------------------------------------------------
 
 
 class Committed(NamedTuple):
@@ -206,7 +207,7 @@ class Committed(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A batch is not: the disk is full and nothing of it was written ("full"), or nobody knows what was ("lost")."""
+    """A batch failed: the disk is full and nothing was written ("full"), or it is unknown what was written ("lost")."""
 
     number: int
     why: str
@@ -214,7 +215,7 @@ class Failed(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """Rows of a stream that were asked for, from `after + 1` on."""
+    """The requested rows of a stream, from `after + 1` on."""
 
     policy: int
     after: int
@@ -222,11 +223,11 @@ class Followed(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """A snapshot is packed; `asked` as in `Pack`. No rows where it cannot be read again."""
+    """A snapshot is packed; `request` as in `Pack`. No rows if it cannot be read again."""
 
     policy: int
     rows: tuple[SnapshotRow, ...]
-    asked: Any
+    request: Any
 
 
 class Tick(NamedTuple):
@@ -237,13 +238,13 @@ class Tick(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """Write a batch in one transaction; then report `Committed` or `Failed`. There is one at a time."""
+    """Write a batch in one transaction, then report `Committed` or `Failed`. Only one is under way."""
 
     batch: OrderBatch
 
 
 class Answer(NamedTuple):
-    """Answer a request: a word of `STATUS`, and what goes with it."""
+    """Answer a request with a key of `STATUS` and a body."""
 
     request: Hashable
     status: str
@@ -251,7 +252,7 @@ class Answer(NamedTuple):
 
 
 class Follow(NamedTuple):
-    """Read rows of a stream after `after`, at most `limit`; then report `Followed`."""
+    """Read at most `limit` rows of a stream after the row `after`, then report `Followed`."""
 
     policy: int
     after: int
@@ -259,15 +260,15 @@ class Follow(NamedTuple):
 
 
 class Pack(NamedTuple):
-    """Pack a snapshot: call sealed(frozen), in another thread if there is one; then report `Packed` with the same `asked`."""
+    """Pack a snapshot: call seal(frozen), in another thread if possible, then report `Packed` with the same `request`."""
 
     policy: int
     frozen: Frozen
-    asked: Any
+    request: Any
 
 
 class Stop(NamedTuple):
-    """End the process with this exit status: what is on disk is known again only after a fresh start."""
+    """End the process with this exit status: only a fresh start can find out what is on disk."""
 
     code: int
     why: str
@@ -293,21 +294,21 @@ Effect = Commit | Answer | Follow | Pack | Stop
 
 STATUS = {
     "created": 201,  # a decision, a policy, a candidate, an arm
-    "stored": 200,  # the decision that was made for this id before
-    "accepted": 202,  # a reward, which will be learned
-    "learned": 200,  # a reward, which was learned at once
-    "not_learned": 200,  # a reward, which was to be learned at once: it is kept, but the policy cannot learn it
+    "stored": 200,  # the decision made earlier for this id
+    "accepted": 202,  # a reward that will be learned
+    "learned": 200,  # a reward that was learned at once
+    "not_learned": 200,  # a reward that is kept, but that the policy cannot learn
     "done": 200,  # a change
     "duplicate": 200,  # the same reward again, or the same activation
-    "forbidden": 403,  # the decision is that of another policy than the key is for
+    "forbidden": 403,  # the key is not for the policy of the decision
     "unknown": 404,
-    "conflict": 409,  # the id belongs to another question or another value; the name is taken
-    "late": 410,  # the reward came after the decision was closed: kept, not learned
+    "conflict": 409,  # the id belongs to another request or value, or the name is taken
+    "late": 410,  # the reward arrived after the decision was closed: kept, not learned
     "gone": 410,  # the policy is archived
-    "behind": 412,  # the version asked for is not reached
-    "refused": 422,  # what was asked cannot be done, in hsb's own words
-    "overloaded": 503,  # too many wait: try again
+    "behind": 412,  # the policy has not reached min_version
+    "refused": 422,  # the request is impossible, with hsb's message
+    "overloaded": 503,  # too many requests wait: try again
     "away": 503,  # the journal cannot be written: try again with the same id
     "full": 507,  # the disk is full; nothing was written
 }
-"""What answers say, and the HTTP status that each would have."""
+"""The statuses of answers, and the HTTP status of each."""

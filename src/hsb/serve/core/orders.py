@@ -1,4 +1,4 @@
-"""What a batch asks of the journal, what must be looked up for it, and what changes: the words between the core and a store."""
+"""Orders of a batch, facts to look up for it, and changes to write: the interface between the core and a store."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,7 @@ from .rows import ClosedRow, DecisionRow, PendingRow, PolicyRow, RewardRow, Snap
 
 
 class Rules(NamedTuple):
-    """How a policy learns from feedback."""
+    """Rules by which a policy learns from feedback."""
 
     wait: int
     """Microseconds."""
@@ -14,7 +14,7 @@ class Rules(NamedTuple):
     aggregate: str
     on_arrival: bool
     low: float | None
-    """The range of rewards; None where it is found on the way."""
+    """The range of rewards; None if it is inferred."""
     high: float | None
     clip: bool
 
@@ -23,14 +23,14 @@ class Rules(NamedTuple):
 
 
 class NewDecision(NamedTuple):
-    """Write a decision, unless there is one of that id."""
+    """Write a decision, unless one with its id exists."""
 
     row: DecisionRow
     active: bool
 
 
 class Recall(NamedTuple):
-    """Find the decision of that id and question, which could not be made now; `why`."""
+    """Find an earlier decision with this id and fingerprint; `why` is the reason why it cannot be made now."""
 
     id: str
     policy: int
@@ -39,7 +39,7 @@ class Recall(NamedTuple):
 
 
 class NewReward(NamedTuple):
-    """Write a reward, learn it or not, as the rules are."""
+    """Write a reward, and learn it if the policy learns on arrival."""
 
     decision: str
     id: str
@@ -47,12 +47,12 @@ class NewReward(NamedTuple):
     key: int | None
     loss: bool = False
     restored: NewDecision | None = None
-    """What to write first where there is no such decision: what its receipt says."""
+    """The decision in its receipt, to be written first if the journal has no such decision."""
     over: bool = False
-    """Was that decision's deadline past when the reward came?"""
+    """Whether that decision's deadline had passed when the reward arrived."""
     only: frozenset[int] | None = None
     unreadable: str = ""
-    """Why its receipt could not be read: it is refused, unless there is such a decision."""
+    """Why its receipt could not be read. The reward is rejected, unless the journal has the decision."""
 
 
 class Activation(NamedTuple):
@@ -63,14 +63,14 @@ class Activation(NamedTuple):
 
 
 class Voiding(NamedTuple):
-    """Close a decision without a update."""
+    """Close a decision without an update."""
 
     decision: str
     only: frozenset[int] | None = None
 
 
 class Learn(NamedTuple):
-    """Close the decisions of a policy whose deadline is `until` or before, at most `limit`."""
+    """Close at most `limit` decisions of a policy whose deadline is at or before `until`."""
 
     policy: int
     until: int
@@ -95,34 +95,34 @@ class NewPolicy(NamedTuple):
 
 
 class Keep(NamedTuple):
-    """Write a snapshot: a row for each learner. Those `before` a row of the stream go: what they have is to be forgotten."""
+    """Write a snapshot: a row for each learner. Older snapshots, `before` a row of the stream, are deleted to forget what they hold."""
 
     rows: tuple[SnapshotRow, ...]
     before: int = 0
 
 
 class Erase(NamedTuple):
-    """Let a policy be gone: the store deletes its rows, now or a part at a time."""
+    """Erase a policy: the store deletes its rows in batches."""
 
     policy: int
 
 
 class BlankContexts(NamedTuple):
-    """Forget what decisions were asked. A snapshot goes before it, so that no update of theirs has to be learned again."""
+    """Forget the contexts of decisions. A snapshot comes first, so that none of their updates must be learned again."""
 
     policy: int
     decisions: list[str]
     learned: int | None = None
-    """The last row of the stream that is an update of theirs, where that is known; None: any may be."""
+    """The last row of the stream that is an update of one of them; None: unknown."""
     closed: bool = False
-    """Only those that do not wait any more."""
+    """Only decisions that are closed."""
 
 
 Order = NewDecision | Recall | NewReward | Activation | Voiding | Learn | Append | NewPolicy | Keep | Erase | BlankContexts
 
 
 class OrderBatch(NamedTuple):
-    """Orders to be carried out one after the other, in one transaction."""
+    """Orders to be carried out in their order, in one transaction."""
 
     number: int
     now: int
@@ -131,7 +131,7 @@ class OrderBatch(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of an order: a word, its rows, for `Learn` when there is more to do, for `Keep` of which row it is."""
+    """The outcome of an order: a status and its rows. `next` is the next deadline; for `Keep`, the row of the snapshot."""
 
     status: str
     decision: DecisionRow | None = None
@@ -146,27 +146,26 @@ class Outcome(NamedTuple):
     forgotten: int = 0
 
 
-# -- what is looked up, and what changes --------------------------------------------------------------------------------
+# -- facts to look up, and changes to write -----------------------------------------------------------------------------
 
 
 class Needs(NamedTuple):
-    """What a batch needs to know: these decisions, what is due, and the heads of these policies and of those of the decisions."""
+    """Facts that a batch needs: these decisions, those that are due, and the heads of these policies and of the decisions' policies."""
 
     decisions: set[str]
     due: list[Learn]
     policies: set[int]
     creates: bool
-    given: set[tuple[str, str]]
-    """Decision and id of each reward that comes."""
+    rewards: set[tuple[str, str]]
+    """(decision, id) of each new reward."""
     arriving: frozenset[int] = frozenset()
-    """Policies that learn when a reward comes: of their decisions that wait, all rewards."""
+    """Policies that learn on arrival. All rewards of their waiting decisions are needed."""
 
 
 class Fact:
-    """What is known of a decision. All that is pending has a row in `pending`; what was learned or closed has not.
+    """Facts about a decision. `pending` is its row while it waits; None once it was learned or closed.
 
-    `rewards` are those that the batch has to do with, and all of them where it may close the decision: there may be many. `count` is how
-    many there are in all.
+    `rewards` are those that the batch mentions, or all of them if the batch may close the decision. `count` is the number of all rewards.
     """
 
     __slots__ = ("closed", "count", "pending", "rewards", "row")
@@ -180,19 +179,19 @@ class Fact:
 
 
 class JournalFacts(NamedTuple):
-    """What a store looked up for a batch."""
+    """Facts that a store looked up for a batch."""
 
     decisions: dict[str, Fact]
     due: dict[int, list[str]]
-    """Of each policy that is to learn, the decisions that are due, by deadline and id, no more than its limit."""
+    """Of each policy with a `Learn`, the decisions that are due, by deadline and id, up to its limit."""
     next: dict[int, int | None]
-    """Of each such policy, the first deadline after that."""
+    """Of each such policy, the first deadline after `until`."""
     heads: dict[int, int]
     last_policy: int
 
 
 class JournalChanges:
-    """What a batch changes, table by table."""
+    """Changes that a batch makes, table by table."""
 
     __slots__ = (
         "blanked",
@@ -212,17 +211,17 @@ class JournalChanges:
     def __init__(self) -> None:
         self.decisions: list[DecisionRow] = []
         self.rewards: list[RewardRow] = []
-        self.pending: dict[str, PendingRow] = {}  # to be put, in place of what there is
+        self.pending: dict[str, PendingRow] = {}  # to be inserted or replaced
         self.undone: set[str] = set()  # to be removed from pending
         self.closed: list[ClosedRow] = []
         self.stream: list[StreamRow] = []
         self.heads: dict[int, int] = {}
         self.policies: list[PolicyRow] = []
         self.snapshots: list[SnapshotRow] = []
-        self.blanked: list[str] = []  # decisions whose context is to be forgotten
-        self.cleared: dict[int, int] = {}  # policies whose snapshots before a row are to go
-        self.erased: list[int] = []  # policies of which nothing is to be left
+        self.blanked: list[str] = []  # decisions whose contexts are to be forgotten
+        self.cleared: dict[int, int] = {}  # policies, and the row before which their snapshots are deleted
+        self.erased: list[int] = []  # policies to be deleted
 
     def of(self, name: str) -> Any:
-        """One of them by name."""
+        """Return the changes of one table."""
         return getattr(self, name)

@@ -1,4 +1,4 @@
-"""A served policy: what its stream says, up to a version. The fold, one row at a time."""
+"""The state of a served policy at a version: a replay of its stream, row by row."""
 
 import hashlib
 import json
@@ -13,30 +13,30 @@ from ...files.memory_limit import limited
 from ...policy.decision import Decision
 from .candidate_bets import Conditions, FloorHistory
 from .kinds import Plain
-from .learner import PolicyReplica, opened
+from .learner import PolicyReplica, read_policy
 from .messages import Decide
 from .orders import Rules
 from .rows import DecisionRow, Entry, PolicyRow, RowKind, SnapshotRow, StreamRow
-from .sampling import bits_of, fingerprint, mixture, u_of, written
+from .sampling import bits_of, context_json, fingerprint, mixture, u_of
 from .sealed_snapshots import Frozen
-from .settings import PolicySettings, changed, check_default
+from .settings import PolicySettings, apply_changes, check_default
 
-SLOW = 1000.0  # microseconds of a decision
+SLOW = 1000.0  # microseconds per decision
 KINDS = frozenset(map(int, RowKind))
-MOST_READ = 1 << 30  # bytes that reading a file that was sent may take
+MOST_READ = 1 << 30  # bytes of memory for reading an uploaded file
 
 
 class Served:
-    """State(version) = the fold of the stream up to there: settings, arms, the learner that plays, candidates.
+    """state(version), a replay of the stream up to there: settings, arms, the learner that plays, candidates.
 
-    Deciding changes nothing. `apply` is the only thing that does, and what it does follows from the row alone: rows that make no sense,
-    which this code would not have written, are passed over.
+    Deciding changes nothing. Only `apply` changes the state, and its effect depends on the row alone. Rows that make no sense, which this
+    code would not have written, are skipped.
     """
 
     def __init__(self, row: PolicyRow) -> None:
         self.id, self.name, self.secret = row.id, row.name, row.secret
         self.version = self.updates = self.not_learned = 0
-        self.updates_kept = 0  # that were in the snapshot it was revived from
+        self.updates_kept = 0  # updates in the snapshot from which it was restored
         self.arms: list[str] = []
         self.removed: set[str] = set()
         self.first_arms: list[str] = []
@@ -48,19 +48,19 @@ class Served:
         self.words_forgotten = 0  # the last row by which words were forgotten: snapshots before it still have them
         self.rules: Rules
         self.floors = FloorHistory()
-        self.arriving: tuple[bytes, Any] = b"", None  # a file whose row is being written, and the policy in it
-        self.notes: list[str] = []  # what there was to say when it was recovered
+        self.arriving: tuple[bytes, Any] = b"", None  # a file whose row is being written, and its policy
+        self.notes: list[str] = []  # remarks of its recovery
 
-    # -- the fold -------------------------------------------------------------------------------------------------------
+    # -- replay ---------------------------------------------------------------------------------------------------------
 
     def apply(self, entry: Entry) -> None:
-        """Take in the next row."""
+        """Apply the next row of the stream."""
         row = entry[0]
         if row.seq != self.version + 1:
             raise FileError(f"the stream of {self.name} goes from row {self.version} to row {row.seq}; rows are missing.")
-        if row.kind not in KINDS:  # passed over, it would be another policy from here on than for the hsb that wrote it
+        if row.kind not in KINDS:  # without it, the state would differ from that of the hsb that wrote it
             raise FileError(
-                f"row {row.seq} of the stream of {self.name} is of a kind, {row.kind}, that this hsb does not know. Go on with the hsb that "
+                f"row {row.seq} of the stream of {self.name} is of a kind, {row.kind}, that this hsb does not know. Use the hsb that "
                 "wrote it, or a newer one."
             )
         if row.kind == RowKind.CREATE:
@@ -79,7 +79,7 @@ class Served:
     def _create(self, data: Plain) -> None:
         self.first_arms, self.arm_features = list(data["arms"]), data["arm_features"]
         self.arms = list(self.first_arms)
-        self.settings = changed(None, data["settings"], self.arms)
+        self.settings = apply_changes(None, data["settings"], self.arms)
         self.floors = FloorHistory(0, self.settings.floor)
         self.live = PolicyReplica.idle(1, data["policy"], self.first_arms, self.arm_features, at=1)
         self._rule()
@@ -101,7 +101,7 @@ class Served:
                 self.arms = [*self.arms, data["add"]]
 
     def _change(self, row: StreamRow, data: Plain) -> None:
-        self.settings = changed(self.settings, data, self.arms)
+        self.settings = apply_changes(self.settings, data, self.arms)
         self.floors.note(row.seq, self.settings.floor)
 
     def _candidate(self, row: StreamRow, data: Plain) -> None:
@@ -120,7 +120,7 @@ class Served:
     def _import(self, row: StreamRow, data: Plain) -> None:
         body, read = self.arriving
         self.arriving = b"", None
-        policy = importable(row.body or b"", self.active_arms, read if body == row.body else None)
+        policy = check_import(row.body or b"", self.active_arms, read if body == row.body else None)
         self.live = PolicyReplica(row.seq, policy, self.live.kind, at=row.seq, valued=False)
 
     def _archive(self, row: StreamRow, data: Plain) -> None:
@@ -142,28 +142,28 @@ class Served:
     }
 
     def _rule(self) -> None:
-        """What follows from settings and arms."""
+        """Update what derives from settings and arms."""
         self.rules = self.settings.rules(self.live.scale)
         self.active_arms = [arm for arm in self.arms if arm not in self.removed]
         self.places = {arm: place for place, arm in enumerate(self.arms)}
         self._all_bits = bits_of([self.places[arm] for arm in self.active_arms], len(self.arms))
 
     def warnings(self) -> list[str]:
-        """What somebody should know who made it so."""
+        """Return warnings to whoever configured the policy."""
         cost = self.live.microseconds
         if cost < SLOW:
             return []
         return [
-            f"With {len(self.active_arms)} arms and these features a decision takes about {cost / 1000:.1f} ms of a processor, in "
-            "which nobody else is answered. Offer fewer arms, leave features out, or give the policy a structure."
+            f"With {len(self.active_arms)} arms and these features a decision takes about {cost / 1000:.1f} ms, during which "
+            "the service answers no other request. Use fewer arms, leave features out, or give the policy a structure."
         ]
 
     def behind(self) -> dict[str, PolicyReplica]:
-        """Candidates that have not read the whole stream yet."""
+        """Return the candidates that have not read the whole stream yet."""
         return {name: each for name, each in self.candidates.items() if each.at < self.version}
 
     def catch_up(self, entries: Iterable[Entry]) -> None:
-        """Give rows of the stream, from any row on, to the candidates that have not read them."""
+        """Apply rows of the stream, from any row on, to the candidates that have not read them."""
         conditions = self._conditions()
         for entry in entries:
             for candidate in self.candidates.values():
@@ -171,7 +171,7 @@ class Served:
                     candidate.apply(entry, self.arms, conditions)
 
     def _conditions(self) -> Conditions:
-        """Of what plays now. Bets on updates that another policy played are thrown away at the row by which this one took its place."""
+        """Return the conditions of the policy that plays. Bets restart at the row at which it took over, so earlier updates do not count."""
         low, high = self.rules.low, self.rules.high
         return Conditions(None if low is None or high is None else (low, high), self.floors)
 
@@ -187,59 +187,68 @@ class Served:
         at: int,
         key: int | None = None,
     ) -> DecisionRow:
-        """The decision of this version for an id; InputError where it cannot be made. Nothing changes."""
+        """Return the decision of this version for an id, without changing anything. Raises InputError if it is impossible."""
         text = self._context(context)
-        places = None if available is None else self._offer(available)
+        places = None if available is None else self._arms_of(available)
         settings, u = self.settings, u_of(self.secret, id)
         base = self._baseline(baseline, places) if settings.ramp < 1.0 else None
         names = None if places is None and not self.removed else [self.arms[k] for k in places or self._active()]
         mixed = None
         if settings.floor > 0.0 or settings.ramp < 1.0:
             mixed = self._mixture(self._active() if places is None else places, base)
-        made = self.live.policy.propose(context, u=u, available=names, mixed=mixed)
+        decision = self.live.policy.propose(context, u=u, available=names, mixed=mixed)
         bits = self._all_bits if places is None else bits_of(places, len(self.arms))
         body = fingerprint(self.name, context, available, baseline, activate, text)
-        return self._row(id, made, u, text, bits, base, body, at, key)
+        return self._row(id, decision, u, text, bits, base, body, at, key)
 
-    def decide_all(self, asked: Sequence[Decide], at: int) -> list[DecisionRow | None]:
-        """What `decide` makes of questions that name neither arms nor a baseline; None where it is to be asked by itself."""
+    def decide_all(self, messages: Sequence[Decide], at: int) -> list[DecisionRow | None]:
+        """Decide on messages that name neither arms nor a baseline, as `decide` would. None for each that needs `decide` itself."""
         settings, base, mixed = self.settings, None, None
         shared = settings.ramp < 1.0
         if self.removed or (shared and (settings.baseline is None or settings.baseline in self.removed)):
-            return [None] * len(asked)
+            return [None] * len(messages)
         if shared:
             base = self._baseline(None, None)
         if settings.floor > 0.0 or shared:
             mixed = self._mixture(self._active(), base)
-        us = [u_of(self.secret, each.id) for each in asked]
-        found = self.live.policy.propose_many([each.context for each in asked], u=us, mixed=mixed)
+        us = [u_of(self.secret, message.id) for message in messages]
+        decisions = self.live.policy.propose_many([message.context for message in messages], u=us, mixed=mixed)
         return [
-            None if made is None else self._plain_row(each, made, u, base, at)
-            for each, made, u in zip(asked, found, us, strict=True)
+            None if decision is None else self._plain_row(message, decision, u, base, at)
+            for message, decision, u in zip(messages, decisions, us, strict=True)
         ]
 
-    def _plain_row(self, asked: Decide, made: Decision, u: float, base: int | None, at: int) -> DecisionRow | None:
+    def _plain_row(self, message: Decide, decision: Decision, u: float, base: int | None, at: int) -> DecisionRow | None:
         try:
-            text = written(asked.context)
-            body = fingerprint(self.name, asked.context, None, None, bool(asked.activate), text)
+            text = context_json(message.context)
+            body = fingerprint(self.name, message.context, None, None, bool(message.activate), text)
         except (ValueError, TypeError, RecursionError):
             return None
-        return self._row(asked.id, made, u, text, self._all_bits, base, body, at, asked.key)
+        return self._row(message.id, decision, u, text, self._all_bits, base, body, at, message.key)
 
     def _row(
-        self, id: str, made: Decision, u: float, text: str, bits: bytes, base: int | None, body: bytes, at: int, key: int | None
+        self,
+        id: str,
+        decision: Decision,
+        u: float,
+        text: str,
+        bits: bytes,
+        base: int | None,
+        body: bytes,
+        at: int,
+        key: int | None,
     ) -> DecisionRow:
         memo, own = (
-            made.memo,
+            decision.memo,
             self.settings.ramp == 1.0,
-        )  # else an arm may be rarer than what is proved of the learner's own decisions allows
+        )  # otherwise an arm may be rarer than the proofs for the learner's own decisions allow
         return DecisionRow(
             id,
             self.id,
             self.version,
             self.live.id,
-            self.places[made.arm],  # type: ignore[index]
-            made.propensity,
+            self.places[decision.arm],  # type: ignore[index]
+            decision.propensity,
             u,
             bits,
             self.settings.ramp,
@@ -255,26 +264,26 @@ class Served:
         )
 
     def question(self, context: Any, available: list[str] | None, baseline: str | None, activate: bool) -> bytes:
-        """The fingerprint of what is asked, whether or not it can be answered."""
+        """Return the fingerprint of a request, whether or not it can be answered."""
         text = self._context(context)
         try:
             return fingerprint(self.name, context, available, baseline, activate, text)
         except (ValueError, TypeError, RecursionError):
-            return b"?"  # that of no decision: no request can ask it
+            return b"?"  # matches no decision: no valid request has it
 
     def _context(self, context: Any) -> str:
         try:
-            return written(context)
+            return context_json(context)
         except (ValueError, TypeError, RecursionError):
-            raise InputError(f"context must be what JSON can hold, and no NaN; given {quoted(context)}.") from None
+            raise InputError(f"context must be a JSON value without NaN; given {quoted(context)}.") from None
 
     def _active(self) -> list[int]:
         return [self.places[arm] for arm in self.active_arms]
 
-    def _offer(self, available: Any) -> list[int]:
+    def _arms_of(self, available: Any) -> list[int]:
         if not isinstance(available, list) or not available:
             raise InputError(
-                f"available must be a list of arms, not empty; given {quoted(available)}. Leave it out to offer all."
+                f"available must be a non-empty list of arms; given {quoted(available)}. Leave it out for all arms."
             )
         for arm in available:
             if not isinstance(arm, str) or arm not in self.places or arm in self.removed:
@@ -288,13 +297,13 @@ class Served:
         place = self.places.get(name) if isinstance(name, str) else None
         if place is None or place not in (self._active() if places is None else places):
             raise InputError(
-                f"With ramp {self.settings.ramp} the baseline must be among the arms available; it is {quoted(name)}. Name one in the request "
-                "or in the settings, or offer it."
+                f"With ramp {self.settings.ramp} the baseline must be one of the available arms; given {quoted(name)}. Name such an arm in the "
+                "request or in the settings, or make it available."
             )
         return place
 
     def _mixture(self, places: list[int], baseline: int | None) -> Any:
-        """In the order of the learner's arms, which may be another than the service's after an import."""
+        """Return the mixture in the order of the learner's arms, which may differ from the service's after an import."""
         order = {arm: k for k, arm in enumerate(self.live.policy.arms)}
         available = np.zeros(len(order))
         available[[order[self.arms[place]] for place in places]] = 1.0
@@ -304,11 +313,11 @@ class Served:
     # -- snapshots ------------------------------------------------------------------------------------------------------
 
     def digests(self) -> dict[str, str]:
-        """Of the learner that plays, under the name '', and of each candidate."""
+        """Return the digest of the learner that plays, under the name '', and of each candidate."""
         return {name: each.policy.digest() for name, each in {"": self.live, **self.candidates}.items()}
 
     def frozen(self, at: int, *, copied: bool = True) -> Frozen:
-        """The state of this version, for a snapshot; copied, so that it can be packed while the policy goes on."""
+        """Return the state of this version for a snapshot. It is copied, so that the policy may learn while it is packed."""
         state = {
             "hsb": __version__,
             "arms": self.arms,
@@ -327,16 +336,16 @@ class Served:
         return Frozen(self.id, self.version, at, json.dumps(state, sort_keys=True), tuple(learners))
 
     @classmethod
-    def revived(cls, policy: PolicyRow, rows: list[SnapshotRow]) -> "Served":
-        """The policy as a snapshot has it; FileError where one of its rows is missing or damaged."""
+    def restore(cls, policy: PolicyRow, rows: list[SnapshotRow]) -> "Served":
+        """Restore the policy from a snapshot. Raises FileError if one of its rows is missing or damaged."""
         try:
-            return cls._revived(policy, rows)
+            return cls._restore(policy, rows)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise FileError(f"the snapshot of {policy.name} at row {rows[0].seq if rows else 0}: {error}") from None
 
     @classmethod
-    def _revived(cls, policy: PolicyRow, rows: list[SnapshotRow]) -> "Served":
-        found, texts, learners = cls(policy), set(), {}
+    def _restore(cls, policy: PolicyRow, rows: list[SnapshotRow]) -> "Served":
+        served, texts, learners = cls(policy), set(), {}
         for row in rows:
             about = json.loads(row.about)
             if hashlib.blake2b(about["state"].encode() + row.body, digest_size=16).hexdigest() != about["seal"]:
@@ -345,45 +354,45 @@ class Served:
             learners[row.learner] = row
         (text,) = texts
         state = json.loads(text)
-        each = {
-            name: PolicyReplica.revived(it, learners[it["id"]].body, learners[it["id"]].digest)
+        replicas = {
+            name: PolicyReplica.restore(it, learners[it["id"]].body, learners[it["id"]].digest)
             for name, it in state["learners"].items()
         }
-        found.arms, found.removed, found.first_arms = state["arms"], set(state["removed"]), state["first_arms"]
-        found.arm_features, found.archived = state["arm_features"], state["archived"]
-        found.updates = found.updates_kept = state["updates"]
-        found.words_forgotten = state["words_forgotten"]
-        found.not_learned, found.version = state["not_learned"], rows[0].seq
-        found.settings = changed(None, state["settings"], found.arms)
-        floors = state.get("floors")  # an earlier hsb did not write them down
-        found.floors = FloorHistory(found.version, found.settings.floor) if floors is None else FloorHistory.of(floors)
-        found.live = each.pop("")
-        found.candidates = each
-        found._rule()
-        return found
+        served.arms, served.removed, served.first_arms = state["arms"], set(state["removed"]), state["first_arms"]
+        served.arm_features, served.archived = state["arm_features"], state["archived"]
+        served.updates = served.updates_kept = state["updates"]
+        served.words_forgotten = state["words_forgotten"]
+        served.not_learned, served.version = state["not_learned"], rows[0].seq
+        served.settings = apply_changes(None, state["settings"], served.arms)
+        floors = state.get("floors")  # an earlier hsb did not record them
+        served.floors = FloorHistory(served.version, served.settings.floor) if floors is None else FloorHistory.of(floors)
+        served.live = replicas.pop("")
+        served.candidates = replicas
+        served._rule()
+        return served
 
 
 def read_file(body: bytes) -> Any:
-    """The policy of a file that somebody sent, within the memory that it may take; FileError where there is none."""
+    """Read the policy of an uploaded file, within a limit of memory. Raises FileError if it is no policy file."""
     with limited(MOST_READ / 8):
-        return opened(body)
+        return read_policy(body)
 
 
-def importable(body: bytes, available: list[str], read: Any = None) -> Any:
-    """The policy of a file, if it plays the arms that are available; InputError or FileError if not. `read`: it was read before."""
+def check_import(body: bytes, available: list[str], read: Any = None) -> Any:
+    """Return the policy of a file, or `read`, the policy if it was read before. Raises InputError if its arms are not the available ones."""
     policy = read_file(body) if read is None else read
     if set(policy.active_arms) != set(available):
         raise InputError(
-            f"The file's arms are {', '.join(map(quoted, policy.active_arms))}; the policy offers {', '.join(map(quoted, available))}. "
+            f"The file's arms are {', '.join(map(quoted, policy.active_arms))}; here they are {', '.join(map(quoted, available))}. "
             "Add or remove arms first."
         )
     return policy
 
 
 def created(spec: Any, parts: tuple[str, list[str], Plain, Plain, PolicySettings]) -> str:
-    """The first row of a stream: what `settings.checked` found."""
+    """Return the data of a stream's first row, from the result of `settings.checked`."""
     _, arms, features, kind, settings = parts
     return json.dumps({"arms": arms, "arm_features": features, "policy": kind, "settings": settings.plain()})
 
 
-__all__ = ["Served", "check_default", "created", "importable", "read_file"]
+__all__ = ["Served", "check_default", "check_import", "created", "read_file"]

@@ -1,8 +1,8 @@
-"""Receipts: a decision that proves itself. Whoever brings one may say what the decision earned, though the journal has lost it.
+"""Receipts: proof of a decision. With a receipt, a client can send the reward of a decision that the journal has lost.
 
-A receipt is the decision's row, without u, which follows from the policy's secret and the id, and the process that made it; and a BLAKE2b of
-them under that secret. It can be read by whoever holds it, the context too, and made by nobody else. A journal knows the processes that wrote
-to it and how far each had come, so a receipt of a time that it has lost, since it is an older copy, is known for one.
+A receipt holds the decision's row, the process that made it, and a BLAKE2b of both under the policy's secret. It leaves u out, which derives
+from the secret and the id. Whoever holds a receipt can read it, including the context; only the service can make one. A journal records the
+processes that wrote to it and the version that each reached. So an older copy recognises receipts of versions that it has lost.
 """
 
 import base64
@@ -16,17 +16,17 @@ from ...errors import InputError, quoted
 from .orders import NewDecision
 from .policy_state import Served
 from .rows import DecisionRow
-from .sampling import places_of, u_of, written
+from .sampling import context_json, places_of, u_of
 
 MARK = "hsb1."
-LARGEST = 1 << 20  # letters
-PERSON = b"hsb receipt"  # so that it is never the number that draws
+LARGEST = 1 << 20  # characters
+PERSON = b"hsb receipt"  # so that a receipt's hash never equals that of u
 BYTES = ("available", "seen", "body")
 NAMES = tuple(name for name in DecisionRow._fields if name != "u")
 
 
 class Unreadable(InputError):
-    """It is no receipt, or one of another form, as another version of hsb makes it."""
+    """A text is no receipt, or one of another format, e.g. of another version of hsb."""
 
 
 class Processes(NamedTuple):
@@ -38,31 +38,31 @@ class Processes(NamedTuple):
     """
 
     now: str = ""
-    """The one that does; "" where that is not written down."""
+    """The present one; "" if it is not recorded."""
     before: Mapping[str, Mapping[int, int]] = {}
-    """The others: the version at which each left each policy."""
+    """The earlier ones: the version of each policy that each of them reached."""
 
     def reached(self, process: str, policy: int, version: int) -> bool:
-        """Is that version of a policy, in that process, one that the journal has?"""
+        """Whether the journal has this version of a policy, as this process reached it."""
         return version <= self.before[process].get(policy, 0) if process in self.before else process == self.now != ""
 
 
-def receipt(secret: bytes, row: DecisionRow, active: bool, process: str) -> str:
-    """The receipt of a decision; `active` where it was not to be activated first, `process` the process that makes it.
+def make_receipt(secret: bytes, row: DecisionRow, active: bool, process: str) -> str:
+    """Make the receipt of a decision. `active` is False if it must be activated first; `process` is the process that makes it.
 
     >>> row = DecisionRow("d", 1, 7, 1, 0, 0.25, 0.5, b"\\x03", 1.0, None, "0.5", 6, 0.0, None, b"asked", 99, 9)
-    >>> made, process = opened(b"secret" * 4, receipt(b"secret" * 4, row, True, "first"))
-    >>> made == NewDecision(row._replace(u=u_of(b"secret" * 4, "d")), True), process
+    >>> order, process = read_receipt(b"secret" * 4, make_receipt(b"secret" * 4, row, True, "first"))
+    >>> order == NewDecision(row._replace(u=u_of(b"secret" * 4, "d")), True), process
     (True, 'first')
     """
     seen = None if row.seen is None else row.seen.hex()
     plain = [*row[:6], row.available.hex(), *row[8:13], seen, row.body.hex(), *row[15:], active, process]  # as in NAMES
-    body = written(plain).encode()
+    body = context_json(plain).encode()
     return f"{MARK}{_text(body)}.{_text(_seal(secret, body))}"
 
 
-def opened(secret: bytes, text: str) -> tuple[NewDecision, str] | None:
-    """The decision of a receipt, and who made it; None where it was not made with this secret. ValueError and the like where it is none."""
+def read_receipt(secret: bytes, text: str) -> tuple[NewDecision, str] | None:
+    """Return a receipt's decision and process; None if it was made with another secret. Raises ValueError etc. if it is no receipt."""
     body, seal = map(_bytes, text.removeprefix(MARK).split("."))
     if not hmac.compare_digest(seal, _seal(secret, body)):
         return None
@@ -74,7 +74,7 @@ def opened(secret: bytes, text: str) -> tuple[NewDecision, str] | None:
 
 
 def policy_of(text: Any) -> int:
-    """The policy that a receipt says it is of, unproved; Unreadable where it is no receipt."""
+    """Return the policy that a receipt names, unverified. Raises Unreadable if it is no receipt."""
     try:
         if not isinstance(text, str) or not text.startswith(MARK) or not text.isascii() or len(text) > LARGEST:
             raise ValueError
@@ -83,32 +83,36 @@ def policy_of(text: Any) -> int:
         raise _unreadable(text) from None
 
 
-def restored(policies: Mapping[int, Served], processes: Processes, decision: str, text: Any) -> NewDecision | None:
-    """What to write where the journal has no such decision; None where its policy is gone. InputError where the receipt is not right,
-    of which Unreadable where nobody can tell."""
+def restore_decision(policies: Mapping[int, Served], processes: Processes, decision: str, text: Any) -> NewDecision | None:
+    """Return the decision to write if the journal does not have it; None if its policy is gone.
+
+    Raises InputError if the receipt is wrong, or Unreadable, a subclass, if its format is unknown.
+    """
     served = policies.get(policy_of(text))
     if served is None:
         return None
     try:
-        proved = opened(served.secret, text)
+        proved = read_receipt(served.secret, text)
     except (ValueError, TypeError, LookupError, AttributeError):
         raise _unreadable(text) from None
     if proved is None or proved[0].row.policy != served.id:
-        raise InputError("receipt: it was not made here, or it was changed. Send it as it came with the decision.")
-    found, process = proved
-    row = found.row
+        raise InputError("receipt: it was made by another service, or it was changed. Send it as it came with the decision.")
+    decision_order, process = proved
+    row = decision_order.row
     if row.id != decision:
-        raise InputError(f"receipt: it is that of the decision {quoted(row.id)}, and not of {quoted(decision)}.")
+        raise InputError(
+            f"receipt: it belongs to the decision {quoted(row.id)}, not to {quoted(decision)}. Send the receipt of that decision."
+        )
     if row.version > served.version:
         raise InputError(
-            f"receipt: it is of version {row.version}, and the journal ends at {served.version}. Is it an older copy?"
+            f"receipt: it is of version {row.version}, but the journal ends at {served.version}. Is this journal an older copy?"
         )
     if not processes.reached(process, row.policy, row.version):
-        raise InputError(f"receipt: it is of a version {row.version} that this journal has lost. It is an older copy.")
+        raise InputError(f"receipt: it is of a version {row.version} that this journal has lost. The journal is an older copy.")
     arms = [row.arm, *places_of(row.available), *([] if row.baseline is None else [row.baseline])]
-    if max(arms) >= len(served.arms) or row.learner > served.version:  # its update could never be folded
-        raise InputError("receipt: it is of arms that this journal does not have. Is it an older copy?")
-    return found
+    if max(arms) >= len(served.arms) or row.learner > served.version:  # its update could never be applied
+        raise InputError("receipt: it has arms that this journal does not have. Is this journal an older copy?")
+    return decision_order
 
 
 def _unreadable(text: Any) -> Unreadable:

@@ -1,4 +1,4 @@
-"""From what the journal holds to served policies: the last snapshot that is whole, and the rest of the stream."""
+"""Recover served policies from a journal: restore the newest whole snapshot, then replay the rest of the stream."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -10,11 +10,11 @@ from .policy_state import Served
 from .rows import Entry, PolicyRow, SnapshotRow
 
 Stream = Callable[[int], Iterable[Entry]]
-"""The rows of a policy's stream after one, in their order."""
+"""A function that returns the rows of a policy's stream after a row, in their order."""
 
 
 class Revival(NamedTuple):
-    """A policy as the journal has it, from which row on it was folded, and what had to be passed over."""
+    """A recovered policy, the row after which its stream was replayed, and remarks, e.g. on damaged snapshots."""
 
     served: Served
     since: int
@@ -22,7 +22,7 @@ class Revival(NamedTuple):
 
 
 def revive(policy: PolicyRow, snapshots: Iterable[list[SnapshotRow]], stream: Stream) -> Revival:
-    """Fold a policy's stream from the first of these snapshots that is whole, newest first, or from nothing."""
+    """Replay a policy's stream from the newest whole snapshot, or from its beginning; `snapshots` are newest first."""
     notes: list[str] = []
     served: Served | None = None
     for rows in snapshots:
@@ -30,35 +30,35 @@ def revive(policy: PolicyRow, snapshots: Iterable[list[SnapshotRow]], stream: St
             notes.append(f"the snapshot at row {rows[0].seq} is ahead of the stream, which ends at {policy.head}")
             continue
         try:
-            served = Served.revived(policy, rows)
-            notes += foreign(rows)
+            served = Served.restore(policy, rows)
+            notes += arithmetic_notes(rows)
             break
         except FileError as error:
             notes.append(str(error))
     served = Served(policy) if served is None else served
     since = served.version
     catch_up(served, stream)
-    for _ in fold(served, stream):
+    for _ in replay(served, stream):
         pass
     if served.version != policy.head:
-        raise FileError(f"the stream of {policy.name} ends at row {served.version}, and should at {policy.head}.")
+        raise FileError(f"the stream of {policy.name} ends at row {served.version}, but should end at row {policy.head}.")
     served.notes = notes
     return Revival(served, since, notes)
 
 
-def foreign(rows: list[SnapshotRow]) -> list[str]:
-    """What there is to say of a snapshot that was made where numbers come out otherwise than here."""
-    made = {json.loads(row.about).get("arithmetic") for row in rows} - {None, arithmetic()}
+def arithmetic_notes(rows: list[SnapshotRow]) -> list[str]:
+    """Return remarks on a snapshot that was made on a machine with other arithmetic."""
+    others = {json.loads(row.about).get("arithmetic") for row in rows} - {None, arithmetic()}
     return [
-        f"the snapshot at row {rows[0].seq} was made by arithmetic {each}, and here it is {arithmetic()}: what is folded from here on "
-        "may differ in its last bits from what a replay makes elsewhere. Run hsb journal check on this machine."
-        for each in sorted(made)
+        f"the snapshot at row {rows[0].seq} was made with arithmetic {other}, and this machine has {arithmetic()}: replayed states may differ "
+        "in their last bits from those of other machines. Run hsb journal check on this machine."
+        for other in sorted(others)
     ]
 
 
-def fold(served: Served, stream: Stream) -> Iterator[Served]:
-    """Take in the rest of the stream; the state after each row. Candidates read at once what they have not read."""
-    catch_up(served, stream)  # the next row may promote one that a snapshot has on its way
+def replay(served: Served, stream: Stream) -> Iterator[Served]:
+    """Apply the rest of the stream, and yield the state after each row. Candidates first catch up."""
+    catch_up(served, stream)  # the next row may promote a candidate that was behind in the snapshot
     for entry in stream(served.version):
         served.apply(entry)
         if served.candidates:
@@ -67,7 +67,7 @@ def fold(served: Served, stream: Stream) -> Iterator[Served]:
 
 
 def catch_up(served: Served, stream: Stream) -> None:
-    """Let candidates read the stream up to the version that is served."""
+    """Let candidates read the stream up to the served version."""
     if behind := served.behind():
         for entry in stream(min(each.at for each in behind.values())):
             if entry[0].seq > served.version:

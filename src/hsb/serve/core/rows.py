@@ -1,25 +1,25 @@
-"""What the journal holds, row by row. Times are whole microseconds since 1970, arms places in the policy's list, which only grows."""
+"""Rows of the journal. Times are whole microseconds since 1970. Arms are indices of the policy's list of arms, which only grows."""
 
 from enum import IntEnum
 from typing import NamedTuple
 
 
 class RowKind(IntEnum):
-    """What a row of a policy's stream is: whatever changes the policy, in one order."""
+    """Kinds of rows of a policy's stream, which orders all changes of the policy."""
 
-    UPDATE = 1  # a decision's reward is learned
+    UPDATE = 1  # the reward of a decision is learned
     CREATE = 2  # the first row: the settings
-    ARM = 3  # one is added, brought back or removed
+    ARM = 3  # an arm is added, brought back or removed
     SETTINGS = 4  # floor, ramp, baseline, feedback
-    CANDIDATE = 5  # one is added or dropped
-    PROMOTE = 6  # a candidate takes the policy's place, and the policy the candidate's
-    IMPORT = 7  # the policy goes on from a file
-    ARCHIVE = 8  # it decides no more
+    CANDIDATE = 5  # a candidate is added or dropped
+    PROMOTE = 6  # a candidate plays, and the policy that played becomes a candidate
+    IMPORT = 7  # the policy continues from a file
+    ARCHIVE = 8  # the policy makes no further decisions
     FORGET = 9  # names of categories and tags are replaced
 
 
 class PolicyRow(NamedTuple):
-    """A policy's name, its secret, and how long its stream is."""
+    """A policy: its name, its secret, and the length of its stream."""
 
     id: int
     name: str
@@ -29,37 +29,37 @@ class PolicyRow(NamedTuple):
 
 
 class DecisionRow(NamedTuple):
-    """A decision, with all that drew it and all that learning it needs. A fact: it never changes."""
+    """A decision, with all that its draw depended on and all that its update needs. It never changes."""
 
     id: str
     policy: int
     version: int
-    """How much of the stream the policy had learned."""
+    """Rows of the stream that the policy had applied."""
     learner: int
-    """Which learner drew it: the row of the stream that made it."""
+    """The learner that drew it: the row of the stream that created it."""
     arm: int
     propensity: float
     u: float
     available: bytes
-    """A bit for each arm that there was, the first one the lowest: the arms available."""
+    """The available arms: a bit for each arm, the first one lowest."""
     ramp: float
     baseline: int | None
     context: str
-    """As JSON, names in the order in which they were given; empty where it was forgotten."""
+    """As JSON, with names in their original order; empty if it was forgotten."""
     rounds: int
-    """Rounds that the learner had learned; -1 where it is not to be learned as its own."""
+    """Rounds that the learner had learned; -1 if it must not learn the decision as its own."""
     advice_share: float
     seen: bytes | None
-    """How the context was encoded then, eight bytes a cell."""
+    """The encoding of the context at that time, eight bytes per cell."""
     body: bytes
-    """A fingerprint of what was asked, to tell a retry from another question."""
+    """A fingerprint of the request, which distinguishes a retry from another request."""
     deadline: int
     at: int
     key: int | None = None
 
 
 class RewardRow(NamedTuple):
-    """A reward of a decision, by its own id; `late` where the decision was closed, so that it was kept and not learned."""
+    """A reward of a decision, with its own id. It is `late` if the decision was closed: kept, but not learned."""
 
     decision: str
     id: str
@@ -70,7 +70,7 @@ class RewardRow(NamedTuple):
 
 
 class PendingRow(NamedTuple):
-    """A decision that waits for feedback. The row goes when the decision is closed."""
+    """A decision that waits for feedback. Its row is deleted when the decision is closed."""
 
     decision: str
     policy: int
@@ -87,24 +87,24 @@ class ClosedRow(NamedTuple):
 
 
 class DecisionEnd(NamedTuple):
-    """A decision's arm and what became of it, to be counted by arm."""
+    """A decision's arm and status, to be counted by arm."""
 
     place: int
-    """Its place among all decisions of the journal, in the order in which they were written."""
+    """Its position among all decisions of the journal, in the order of writing."""
     arm: int
     propensity: float
     available: bytes
     deadline: int
     how: str
-    """'pending', 'learned', or why it was closed without a update."""
+    """'pending', 'learned', or why it was closed without an update."""
 
 
-class Standing(NamedTuple):
-    """What became of a decision: exactly one of pending, learned and closed holds."""
+class DecisionStatus(NamedTuple):
+    """The status of a decision: exactly one of pending, learned and closed holds."""
 
     decision: str
     in_time: int
-    """Rewards that came before it was closed."""
+    """Rewards that arrived before it was closed."""
     late: int
     pending: bool
     learned: int
@@ -112,7 +112,7 @@ class Standing(NamedTuple):
 
 
 class StreamRow(NamedTuple):
-    """A row of a policy's stream: numbers from 1 on, without gaps."""
+    """A row of a policy's stream; `seq` counts from 1, without gaps."""
 
     policy: int
     seq: int

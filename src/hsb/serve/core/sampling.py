@@ -1,4 +1,4 @@
-"""How a decision is drawn: from a policy's state, a context and a number that follows from the decision's id."""
+"""Draw a decision from a policy's state, a context and a number that derives from the decision's id."""
 
 import hashlib
 import json
@@ -11,13 +11,13 @@ from ...types import Floats
 
 
 def _encoder(*, sort_keys: bool, allow_nan: bool) -> Callable[[Any], str]:
-    """JSON without spaces. The standard library makes its compiled encoder anew for every text; here one is kept, where there is one."""
+    """Return an encoder of JSON without spaces. The standard library rebuilds its compiled encoder for each text; this one is reused."""
     usual = json.JSONEncoder(separators=(",", ":"), sort_keys=sort_keys, allow_nan=allow_nan, check_circular=False)
     make: Any = getattr(json.encoder, "c_make_encoder", None)
     if make is None:
         return usual.encode
-    kept = make(None, usual.default, json.encoder.encode_basestring_ascii, None, ":", ",", sort_keys, False, allow_nan)
-    return lambda given: "".join(kept(given, 0))
+    encode = make(None, usual.default, json.encoder.encode_basestring_ascii, None, ":", ",", sort_keys, False, allow_nan)
+    return lambda value: "".join(encode(value, 0))
 
 
 PLAIN = frozenset((int, float, str, bool, type(None)))
@@ -26,7 +26,7 @@ _in_order = _encoder(sort_keys=True, allow_nan=True)
 
 
 def u_of(secret: bytes, id: str) -> float:
-    """The number in [0, 1) of a decision's id: 53 bits that nobody without the secret can tell from random ones.
+    """Return the number in [0, 1) of a decision's id. Without the secret, its 53 bits look random.
 
     >>> u_of(b"secret", "order-77") == u_of(b"secret", "order-77") != u_of(b"secret", "order-78")
     True
@@ -36,11 +36,11 @@ def u_of(secret: bytes, id: str) -> float:
 
 
 def mixture(available: Floats, *, floor: float, ramp: float, baseline: int | None) -> Callable[[Floats], Floats] | None:
-    """What becomes of a policy's distribution p over arms, of which those marked 1 are available; None where it stays as it is.
+    """Return the function that mixes a policy's distribution p with floor, ramp and baseline; None if p stays as it is.
 
-    p may be a table, a row for each context.
+    `available` marks the available arms with 1. p may be a table with a row for each context.
 
-        (1 - ramp) 1[arm is the baseline] + ramp ((1 - floor) p + floor / (arms available))
+        (1 - ramp) 1[arm is the baseline] + ramp ((1 - floor) p + floor / (number of available arms))
 
     >>> shared = mixture(np.array([1.0, 1.0, 0.0]), floor=0.5, ramp=0.5, baseline=0)
     >>> shared(np.array([0.25, 0.75, 0.0])).tolist()
@@ -48,10 +48,10 @@ def mixture(available: Floats, *, floor: float, ramp: float, baseline: int | Non
     """
     if floor == 0.0 and ramp == 1.0:
         return None
-    even = floor / float(available.sum()) * available
+    uniform_share = floor / float(available.sum()) * available
 
     def mixed(p: Floats) -> Floats:
-        q = ramp * ((1.0 - floor) * p + even)
+        q = ramp * ((1.0 - floor) * p + uniform_share)
         if ramp < 1.0 and baseline is not None:
             q[..., baseline] += 1.0 - ramp
         return np.asarray(q)
@@ -60,7 +60,7 @@ def mixture(available: Floats, *, floor: float, ramp: float, baseline: int | Non
 
 
 def bits_of(places: list[int], arms: int) -> bytes:
-    """Which arms are available, a bit each.
+    """Encode indices of arms, `places`, as bits: the first arm is the lowest bit.
 
     >>> bits_of([0, 2, 9], 10)
     b'\\x05\\x02'
@@ -72,28 +72,30 @@ def bits_of(places: list[int], arms: int) -> bytes:
 
 
 def places_of(bits: bytes) -> list[int]:
-    """The arms whose bits are set.
+    """Return the indices of arms whose bits are set.
 
     >>> places_of(b"\\x05\\x02")
     [0, 2, 9]
     """
-    word, found, place = int.from_bytes(bits, "little"), [], 0
+    word, places, place = int.from_bytes(bits, "little"), [], 0
     while word:
         if word & 1:
-            found.append(place)
+            places.append(place)
         word, place = word >> 1, place + 1
-    return found
+    return places
 
 
-def written(context: Any) -> str:
-    """A context as the journal has it; ValueError or TypeError where JSON has no such thing."""
+def context_json(context: Any) -> str:
+    """Return a context as the journal stores it. Raises ValueError or TypeError if JSON cannot hold it."""
     return _as_given(context)
 
 
 def fingerprint(
     policy: str, context: Any, available: list[str] | None, baseline: str | None, activate: bool, text: str | None = None
 ) -> bytes:
-    """Of what was asked: the same for the same question, whatever the order of names in it. `text`: the context as `written`, if that is known.
+    """Return the fingerprint of a request. The order of names in it does not matter.
+
+    `text` is the result of `context_json`, if it is known.
 
     >>> fingerprint("home", {"a": 1, "b": 2}, None, None, True) == fingerprint("home", {"b": 2, "a": 1}, None, None, True, '{"b":2,"a":1}')
     True
@@ -105,7 +107,7 @@ def fingerprint(
 
 
 def _sorted(context: Any) -> bool:
-    """Is it plain values by name, the names in their order, so that it is written as it would be in order?"""
+    """Whether a context is a plain value, or plain values with sorted names: `context_json` then equals JSON with sorted names."""
     if type(context) is not dict:
         return type(context) in PLAIN
     before = ""

@@ -1,4 +1,4 @@
-"""A policy's state at one version, to be packed elsewhere while the policy goes on."""
+"""A policy's state at one version, to be packed in another thread while the policy learns."""
 
 import hashlib
 import json
@@ -11,17 +11,17 @@ from .rows import SnapshotRow
 
 
 class Frozen(NamedTuple):
-    """All that a snapshot says, not packed yet: packing a tree of 10^5 nodes takes tens of milliseconds, copying it a few."""
+    """The content of a snapshot, not packed yet: packing a tree of 10^5 nodes takes tens of milliseconds, copying it a few."""
 
     policy: int
     seq: int
     at: int
     state: str
-    """As JSON: all that there is to say beside the learners' files."""
+    """Everything except the learners' files, as JSON."""
     learners: tuple[tuple[int, Policy], ...]
 
     def rows(self) -> tuple[SnapshotRow, ...]:
-        """A row for each learner; may be called in any thread, if the learners are copies."""
+        """Pack a row for each learner. If the learners are copies, any thread may call it."""
         return tuple(self._row(name, policy) for name, policy in self.learners)
 
     def _row(self, name: int, policy: Policy) -> SnapshotRow:

@@ -225,7 +225,7 @@ def describe_candidate(policy: Served, name: str) -> dict[str, Any]:
     difference = band._asdict() | {"error": ERROR, "updates": learner.bets.updates, "since": learner.bets.since, "why_not": why}
     return {
         "name": name,
-        "policy": learner.shown,
+        "policy": learner.public_kind,
         "read": learner.at,
         "version": policy.version,
         "not_learned": learner.not_learned,
@@ -278,7 +278,7 @@ def describe_policy(call: Call, policy: Served) -> dict[str, Any]:
         "not_learned": policy.not_learned + policy.live.not_learned,
         "arms": policy.active_arms,
         "removed_arms": sorted(policy.removed),
-        "policy": policy.live.shown,
+        "policy": policy.live.public_kind,
         "kind": policy.live.type,
         "exact": policy.live.exact,
         "reward_range": None if rules.low is None else [rules.low, rules.high],

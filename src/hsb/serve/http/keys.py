@@ -14,7 +14,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, quoted
-from ..core.settings import checked_name
+from ..core.settings import check_name
 from .problem import HttpProblem
 from .settings import ServerSettings
 from .wire import SCOPES
@@ -102,7 +102,7 @@ class KeyStore:
             )
         text = admin_key or (None if any(self._admins()) or not settings.auth else generate_key())
         if text is not None and digest(text) not in self.by_hash:
-            self.take(store.beside(lambda store: self.add(store, text, "first", ["admin"], None, None, None)))
+            self.take(store.transact(lambda store: self.add(store, text, "first", ["admin"], None, None, None)))
             self.printed = None if admin_key else text
 
     def _admins(self) -> list[Key]:
@@ -146,7 +146,7 @@ class KeyStore:
             raise InputError("name must be text of 1 to 100 letters.")
         if not body.scopes or not set(body.scopes) <= set(SCOPES):
             raise InputError(f"scopes must be some of {', '.join(SCOPES)}; given {quoted(body.scopes)}.")
-        policies = None if body.policies is None else sorted({checked_name("policies", each) for each in body.policies})
+        policies = None if body.policies is None else sorted({check_name("policies", each) for each in body.policies})
         rate = self.settings.rate if body.rate is None and "admin" not in body.scopes else body.rate
         if rate is not None and not 0.0 < rate <= 1e6:
             raise InputError(f"rate must be requests a second, above 0 and at most 1000000; given {quoted(rate)}.")

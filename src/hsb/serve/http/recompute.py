@@ -6,7 +6,7 @@ from typing import Any
 
 from ...errors import FileError
 from ..core import Served
-from ..core.recovery import fold
+from ..core.recovery import replay
 from ..core.rows import DecisionRow, PolicyRow
 from ..core.sampling import places_of
 from ..store.sqlite import SqliteReader
@@ -27,7 +27,7 @@ def recompute_decision(path: str, name: str, row: DecisionRow, seconds: float) -
         state = _before(reader, policy, row.version)
         since = state.version
         if state.version < row.version:
-            for _ in fold(state, lambda after: reader.entries(policy.id, after)):
+            for _ in replay(state, lambda after: reader.entries(policy.id, after)):
                 if state.version == row.version:
                     break
                 if time.monotonic() > until:
@@ -50,7 +50,7 @@ def _before(reader: SqliteReader, policy: PolicyRow, version: int) -> Served:
     for rows in reader.snapshots(policy.id):
         if rows[0].seq <= version:
             try:
-                return Served.revived(policy, rows)
+                return Served.restore(policy, rows)
             except FileError:
                 continue
     return Served(policy)

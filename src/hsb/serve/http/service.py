@@ -13,10 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
 from ...errors import FileError
-from ..core import Answer, Commit, Core, CoreLimits, Effect, Failed, Follow, Followed, Message, Now, Pack, Packed, Tick, sealed
+from ..core import Answer, Commit, Core, CoreLimits, Effect, Failed, Follow, Followed, Message, Now, Pack, Packed, Tick, seal
 from ..core.messages import Committed
 from ..local import clock
-from ..store import Full, Lost, Watch, start, unwatched, views
+from ..store import Full, Lost, Watch, ignore_progress, start, views
 from ..store.sqlite import SqliteReader, SqliteStore, readable
 from ..store.writer import Writer
 from .candidate_trials import change, check_evaluated
@@ -88,7 +88,7 @@ class Service:
         *,
         admin_key: str | None = None,
         opened: Opened | None = None,
-        watch: Watch = unwatched,
+        watch: Watch = ignore_progress,
     ) -> None:
         self.settings = settings or ServerSettings()
         self.store, self.keys = opened or open_journal(path, self.settings, admin_key)
@@ -307,10 +307,10 @@ class Service:
     async def _pack(self, effect: Any) -> None:
         rows: Any = ()
         try:
-            rows = await self.loop.run_in_executor(self.packing, sealed, effect.frozen)
+            rows = await self.loop.run_in_executor(self.packing, seal, effect.frozen)
         except FileError as error:
             log("snapshot cannot be read again", level="error", policy=effect.policy, detail=str(error))
-        self.tell(Packed(effect.policy, rows, effect.asked))
+        self.tell(Packed(effect.policy, rows, effect.request))
 
     def _stop(self, effect: Any) -> None:
         """End the process as soon as the answers are sent."""

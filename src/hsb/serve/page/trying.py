@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ...errors import InputError
-from ..core.learner import opened
+from ..core.learner import read_policy
 from ..core.rows import DecisionRow, StreamRow
 from ..core.sampling import mixture
 from ..store import JournalReader
@@ -114,7 +114,7 @@ def the_map(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) 
     file = body(reader, page, extra) if entries else None
     if file is None:
         return found
-    asked = PolicyTrial(opened(file[0]), page)
+    asked = PolicyTrial(read_policy(file[0]), page)
     entries = [each for each in entries if each[1] is not None and asked.takes(context_of(each[1].context))]
     contexts = [context_of(made.context) for _, made in entries if made is not None]
     features = features_of(contexts)

@@ -1,7 +1,7 @@
-"""Where the journal lies. A store looks up, writes and commits; what is to be written it is told by `hsb.serve.core.apply`.
+"""Stores of the journal. A store looks up facts, writes and commits; `hsb.serve.core.apply` decides what to write.
 
-`Store` has two implementations in view: `SqliteStore`, one file for one process, and PostgreSQL for several. Facts (decisions, rewards) have no
-order; each policy has one ordered stream, numbered without gaps.
+`SqliteStore` is one file for one process; a PostgreSQL store for several processes is planned. Facts (decisions, rewards) have no order. Each
+policy has one ordered stream, numbered without gaps.
 """
 
 import uuid
@@ -12,96 +12,106 @@ from ..core.messages import Now
 from ..core.orders import OrderBatch, Outcome
 from ..core.receipts import Processes
 from ..core.recovery import Revival, revive
-from ..core.rows import ClosedRow, DecisionEnd, DecisionRow, Entry, PendingRow, PolicyRow, RewardRow, SnapshotRow, Standing
+from ..core.rows import (
+    ClosedRow,
+    DecisionEnd,
+    DecisionRow,
+    DecisionStatus,
+    Entry,
+    PendingRow,
+    PolicyRow,
+    RewardRow,
+    SnapshotRow,
+)
 
 __all__ = ["Full", "JournalReader", "Lost", "Recovered", "Store", "recover"]
 
 
-OFTEN = 200  # rows between words on how far a recovery is
+OFTEN = 200  # rows between reports of a recovery's progress
 
 
 class Full(Exception):
-    """The disk is full; the batch was rolled back, nothing of it was written, and the store can be used again."""
+    """The disk is full. The batch was rolled back, nothing was written, and the store remains usable."""
 
 
 class Lost(Exception):
-    """A commit failed and nobody knows what is on disk: the process must end and start again."""
+    """A commit failed, and it is unknown what is on disk: the process must end and start again."""
 
 
 class JournalReader(Protocol):
-    """What can be asked of a journal."""
+    """Queries of a journal."""
 
     def policies(self) -> list[PolicyRow]:
-        """All of them."""
+        """Return all policies."""
 
     def stream(self, policy: int, after: int = 0, limit: int | None = None) -> list[Entry]:
-        """Rows of a policy's stream after one, in their order, updates with their decisions."""
+        """Return at most `limit` rows of a policy's stream after the row `after`, updates with their decisions."""
 
     def entries(self, policy: int, after: int = 0) -> Iterator[Entry]:
-        """The same to its end, a part at a time."""
+        """Yield the rows of a policy's stream after the row `after`. They are read in parts."""
 
     def snapshots(self, policy: int) -> Iterator[list[SnapshotRow]]:
-        """A policy's snapshots, the newest first, a row for each learner."""
+        """Yield a policy's snapshots, newest first, each with a row for each learner."""
 
     def decisions(self, policy: int) -> Iterator[DecisionRow]:
-        """A policy's decisions by version."""
+        """Yield a policy's decisions, ordered by version."""
 
     def rewards(self, policy: int) -> Iterator[RewardRow]:
-        """The rewards of a policy's decisions, those of one decision together."""
+        """Yield the rewards of a policy's decisions, grouped by decision."""
 
     def pending(self, policy: int) -> Iterator[PendingRow]:
-        """A policy's decisions that wait."""
+        """Yield a policy's decisions that wait for feedback."""
 
     def closed(self, policy: int) -> Iterator[ClosedRow]:
-        """Those that were closed without a update."""
+        """Yield a policy's decisions that were closed without an update."""
 
-    def standings(self, policy: int) -> Iterator[Standing]:
-        """What became of each decision of a policy, so far."""
+    def statuses(self, policy: int) -> Iterator[DecisionStatus]:
+        """Yield the present status of each decision of a policy."""
 
     def ends(self, policy: int, after: int, limit: int) -> tuple[list[DecisionEnd], int]:
-        """Of the next `limit` decisions of the journal after a place, those of a policy; and the place of the last one looked at."""
+        """Read the `limit` decisions of the journal after the position `after`. Returns those of a policy, and the last position read."""
 
     def rewards_of(self, decisions: list[str]) -> dict[str, list[RewardRow]]:
-        """The rewards of these decisions."""
+        """Return the rewards of these decisions."""
 
     def deadlines(self) -> dict[int, int]:
-        """Of each policy that has decisions waiting, the first deadline."""
+        """Return the first deadline of each policy with decisions that wait."""
 
     def damage(self) -> list[str]:
-        """What the store itself finds wrong with its files: the first few in words."""
+        """Check the store's own files. Returns the first few errors as text."""
 
     def last(self) -> int:
-        """When the last row was written; 0 where there is none."""
+        """Return the time of the last row; 0 without any."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the journal."""
 
 
 class Store(JournalReader, Protocol):
-    """A journal that is written to, by one thread."""
+    """A journal that one thread writes to."""
 
     def begin(self, process: str, at: int) -> Processes:
-        """Write down that a process begins, and how far those before it had come. Where the disk is full it is not written down."""
+        """Record that a process begins, and which versions the earlier ones reached. If the disk is full, nothing is recorded."""
 
     def commit(self, batch: OrderBatch) -> list[Outcome]:
-        """Carry out a batch in one transaction, on disk when this returns; `Full` or `Lost` where it is not."""
+        """Carry out a batch in one transaction. It is on disk when this returns. Raises `Full` or `Lost` otherwise."""
 
 
 class Recovered(dict[str, Revival]):
-    """Served policies by name, as a journal has them."""
+    """Policies recovered from a journal, by name."""
 
 
 Watch = Callable[[int, int, int, int], object]
-"""Is told, while policies are recovered: how many are, of how many; how many rows of the next one's stream were read, of how many."""
+"""A callback for the progress of a recovery: policies recovered, their total, rows of the present one read, and their total."""
 
 
-def unwatched(done: int, of: int, rows: int, of_rows: int) -> None:
-    """Nobody wants to know."""
+def ignore_progress(done: int, of: int, rows: int, of_rows: int) -> None:
+    """Ignore the progress of a recovery."""
 
 
-def recover(store: JournalReader, watch: Watch = unwatched) -> Recovered:
-    """Fold every policy's stream, from its last whole snapshot on."""
-    found, policies = Recovered(), store.policies()
+def recover(store: JournalReader, watch: Watch = ignore_progress) -> Recovered:
+    """Recover every policy: replay its stream from its newest whole snapshot. `watch` is called with the progress."""
+    recovered, policies = Recovered(), store.policies()
     for done, policy in enumerate(policies):
 
         def entries(after: int, policy: PolicyRow = policy, done: int = done) -> Iterator[Entry]:
@@ -111,22 +121,22 @@ def recover(store: JournalReader, watch: Watch = unwatched) -> Recovered:
                 yield entry
 
         watch(done, len(policies), 0, 0)
-        found[policy.name] = revive(policy, store.snapshots(policy.id), entries)
-    return found
+        recovered[policy.name] = revive(policy, store.snapshots(policy.id), entries)
+    return recovered
 
 
 def start(
-    store: Store, now: Now, note: Callable[[str], object] = bool, *, process: str | None = None, watch: Watch = unwatched
+    store: Store, now: Now, note: Callable[[str], object] = bool, *, process: str | None = None, watch: Watch = ignore_progress
 ) -> dict[str, object]:
-    """What `Core` needs to go on where a journal ends: `Core(**start(store, now))`.
+    """Return the arguments with which `Core` continues where a journal ends: `Core(**start(store, now))`.
 
-    `note` is told what had to be passed over, `watch` how far it is. `process` is what the process that begins is known by; by default
-    something random.
+    `note` is called with each remark, e.g. on a snapshot that was skipped, and `watch` with the progress. `process` is the name of this
+    process; default: a random one.
     """
-    found = recover(store, watch)
-    for name, each in found.items():
-        for what in each.notes:
-            note(f"{name}: {what}")
-    policies = [each.served for each in found.values()]
+    recovered = recover(store, watch)
+    for name, revival in recovered.items():
+        for text in revival.notes:
+            note(f"{name}: {text}")
+    policies = [revival.served for revival in recovered.values()]
     last, processes = store.last(), store.begin(uuid.uuid4().hex if process is None else process, now.wall)
     return {"policies": policies, "now": now, "deadlines": store.deadlines(), "last": last, "processes": processes}

@@ -1,4 +1,4 @@
-"""What is to be forgotten: contexts of decisions, and all of a policy, a part at a time. What was there is overwritten with zeros."""
+"""Forget contexts of decisions, and delete whole policies in batches. Deleted content is overwritten with zeros."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .queries import AMONG, Queries
 if TYPE_CHECKING:
     from .sqlite import SqliteStore
 
-ROWS = 500  # of each table, deleted at once
+ROWS = 500  # rows of each table, deleted at once
 FILES = 2  # snapshots, deleted at once
-WINDOW = 20_000  # decisions, looked through at once
+WINDOW = 20_000  # decisions searched at once
 
 
 @contextmanager
 def _overwriting(connection: Any) -> Iterator[None]:
-    """Let SQLite overwrite what it deletes; otherwise it only forgets where it was."""
+    """Make SQLite overwrite what it deletes; by default it only drops the reference."""
     connection.execute("PRAGMA secure_delete = ON").fetchall()
     try:
         yield
@@ -29,7 +29,7 @@ def _overwriting(connection: Any) -> Iterator[None]:
 
 
 def forget(store: SqliteStore, decisions: list[str], policies: list[int], cleared: dict[int, int]) -> None:
-    """Within the transaction of a batch: blank what these decisions were asked, let these policies be gone, and snapshots before a row."""
+    """Blank contexts of decisions, delete policies, and clear snapshots before a row, within the transaction of a batch."""
     run = store.connection.execute
     with _overwriting(store.connection):
         if decisions:
@@ -49,7 +49,7 @@ def forget(store: SqliteStore, decisions: list[str], policies: list[int], cleare
 
 
 def _end_keys(store: SqliteStore, name: str) -> None:
-    """Keys are for a policy, not for whatever has its name next: they lose it, and those that are for no other one end."""
+    """Remove a policy from all keys, lest they work for a later policy of that name. Keys without any policy end."""
     now = time.time_ns() // 1000
     for key, text in store.rows("SELECT id, policies FROM key WHERE policies IS NOT NULL AND ended IS NULL"):
         names = json.loads(text)
@@ -60,20 +60,20 @@ def _end_keys(store: SqliteStore, name: str) -> None:
 
 
 def erase_some(store: SqliteStore) -> bool:
-    """Delete another part of what erased policies left; whether there is more."""
-    found = store.rows("SELECT policy, place FROM purge WHERE NOT done ORDER BY policy LIMIT 1")
-    if not found:
+    """Delete another batch of rows of erased policies. Returns False if none were left."""
+    purges = store.rows("SELECT policy, place FROM purge WHERE NOT done ORDER BY policy LIMIT 1")
+    if not purges:
         return False
-    (policy, place), run = found[0], store.connection.execute
+    (policy, place), run = purges[0], store.connection.execute
     ((last,),) = store.rows("SELECT COALESCE(MAX(rowid), 0) FROM decision")
-    upto, rows = _window(store, policy, place)
+    end, rows = _window(store, policy, place)
     names = json.dumps([name for (name,) in rows])
     with _overwriting(store.connection):
         for table in ("reward", "pending", "closed"):
             run(f"DELETE FROM {table} WHERE decision {AMONG}", (names,))
         run(
             f"DELETE FROM stream WHERE kind = 1 AND decision {AMONG}", (names,)
-        )  # or the next decision of that id could not be learned
+        )  # otherwise the next decision of that id could not be learned
         run(f"DELETE FROM decision WHERE id {AMONG}", (names,))
         stream = run(
             "DELETE FROM stream WHERE policy = ? AND seq IN (SELECT seq FROM stream WHERE policy = ? LIMIT ?)",
@@ -82,23 +82,24 @@ def erase_some(store: SqliteStore) -> bool:
         files = run(
             "DELETE FROM snapshot WHERE rowid IN (SELECT rowid FROM snapshot WHERE policy = ? LIMIT ?)", (policy, FILES)
         )
-    done = upto >= last and stream.rowcount < ROWS and files.rowcount < FILES
-    run("UPDATE purge SET place = ?, done = ? WHERE policy = ?", (upto, done, policy))
+    done = end >= last and stream.rowcount < ROWS and files.rowcount < FILES
+    run("UPDATE purge SET place = ?, done = ? WHERE policy = ?", (end, done, policy))
     return True
 
 
 def _window(store: Queries, policy: int, place: int) -> tuple[int, list[Any]]:
-    """The next decisions of a policy, and up to which row they were looked for: there may be many of others between them."""
-    upto = place + WINDOW
+    """Return the last row searched, and the decisions of a policy up to it. Many rows of other policies may lie between."""
+    end = place + WINDOW
     sql = "SELECT rowid, id FROM decision WHERE rowid > ? AND rowid <= ? AND policy = ? ORDER BY rowid LIMIT ?"
-    rows = store.rows(sql, place, upto, policy, ROWS)
-    return (rows[-1][0] if len(rows) == ROWS else upto), [(name,) for _, name in rows]
+    rows = store.rows(sql, place, end, policy, ROWS)
+    return (rows[-1][0] if len(rows) == ROWS else end), [(name,) for _, name in rows]
 
 
 def about_person(reader: Queries, policy: int, path: str, value: str, after: int) -> tuple[list[str], int | None]:
-    """Decisions of a policy whose context has this value, as text, at this path; of a window after a row, and where the next one begins.
+    """Find decisions of a policy whose context has this value, as text, at this path, in a window after a row.
 
-    Also as it was written: SQLite's text of truths, and of whole numbers of more than 63 bits, is another.
+    Also compares the value as JSON, since SQLite's text of booleans and of integers beyond 63 bits differs. Returns the ids, and the row
+    before the next window; None at the end.
     """
     ((last,),) = reader.rows("SELECT COALESCE(MAX(rowid), 0) FROM decision")
     sql = """SELECT id FROM decision WHERE rowid > ?1 AND rowid <= ?2 AND policy = ?3 AND context <> ''
@@ -106,13 +107,13 @@ def about_person(reader: Queries, policy: int, path: str, value: str, after: int
         OR (json_extract(context, ?4, ?6) IN (?7, ?8) AND ?5 <> 'null'))"""
     whole = "$." + path[2:].replace('"."', ".")  # or a name with dots in it
     either = (f"[{value},null]", f"[null,{value}]") if whole != path else (f"[{value},{value}]",) * 2
-    given = (after, after + WINDOW, policy, path, value, whole, *either)
-    found = [name for (name,) in reader.rows(sql, *given)]
-    return found, after + WINDOW if after + WINDOW < last else None
+    arguments = (after, after + WINDOW, policy, path, value, whole, *either)
+    ids = [name for (name,) in reader.rows(sql, *arguments)]
+    return ids, after + WINDOW if after + WINDOW < last else None
 
 
 def words_of(reader: Queries, policy: int, decisions: list[str]) -> list[str]:
-    """The texts in what these decisions of a policy were asked."""
+    """Return the texts in the contexts of these decisions of a policy."""
     sql = f"""SELECT DISTINCT CAST(t.atom AS TEXT) FROM decision d, json_tree(d.context) t
       WHERE d.id {AMONG} AND d.policy = ? AND d.context <> '' AND t.type = 'text'"""
     return [word for (word,) in reader.rows(sql, json.dumps(decisions), policy)]
@@ -121,45 +122,45 @@ def words_of(reader: Queries, policy: int, decisions: list[str]) -> list[str]:
 def not_elsewhere(
     reader: Queries, policy: int, words: list[str], decisions: list[str], after: int
 ) -> tuple[list[str], int | None]:
-    """Those of these words that no other decision of a window was asked with, and where the next window begins."""
+    """Return those words that no other context in a window has, and the row before the next window; None at the end."""
     ((last,),) = reader.rows("SELECT COALESCE(MAX(rowid), 0) FROM decision")
     sql = f"""SELECT EXISTS (SELECT 1 FROM decision WHERE rowid > ? AND rowid <= ? AND policy = ? AND instr(context, ?) > 0
       AND id NOT {AMONG})"""
-    meant, left = json.dumps(decisions), []
+    chosen, left = json.dumps(decisions), []
     for word in words:
-        ((found,),) = reader.rows(sql, after, after + WINDOW, policy, json.dumps(word), meant)
-        left += [] if found else [word]
+        ((elsewhere,),) = reader.rows(sql, after, after + WINDOW, policy, json.dumps(word), chosen)
+        left += [] if elsewhere else [word]
     return left, after + WINDOW if left and after + WINDOW < last else None
 
 
 class OldDecisions(NamedTuple):
-    """Decisions of a window whose contexts are older than they may be."""
+    """Decisions of a window whose contexts are too old to keep."""
 
     ids: list[str]
     learned: int
-    """The last row of the stream that is an update of theirs; 0 where none is."""
+    """The last row of the stream that is an update of one of them; 0 if there is no such row."""
     waiting: int | None
-    """The place of the first one that still waits for feedback, and stays."""
+    """The position of the first one that still waits for feedback, and keeps its context."""
     place: int
-    """Up to where was looked."""
+    """The last position searched."""
     more: bool
 
 
 def old_contexts(reader: Queries, policy: int, before: int, after: int) -> OldDecisions:
-    """Decisions of a policy, from a place on, that were made before a time: a part of them."""
+    """Find decisions of a policy after the position `after` that were made before the time `before`, in one window."""
     ((last,),) = reader.rows("SELECT COALESCE(MAX(rowid), 0) FROM decision")
     sql = """SELECT d.rowid, d.id, d.at, d.context = '', p.decision IS NOT NULL, s.seq
       FROM decision d LEFT JOIN pending p ON p.decision = d.id LEFT JOIN stream s ON s.kind = 1 AND s.decision = d.id
       WHERE d.rowid > ? AND d.rowid <= ? AND d.policy = ? ORDER BY d.rowid LIMIT ?"""
     rows = reader.rows(sql, after, after + WINDOW, policy, ROWS)
-    upto = rows[-1][0] if len(rows) == ROWS else min(after + WINDOW, last)
-    found = OldDecisions([], 0, None, upto, upto < last)
+    end = rows[-1][0] if len(rows) == ROWS else min(after + WINDOW, last)
+    old = OldDecisions([], 0, None, end, end < last)
     for place, id, at, blank, waits, seq in rows:
-        if at >= before:  # they are written in the order of their times, nearly
-            return found._replace(place=place - 1, more=False)
+        if at >= before:  # rows are nearly in order of their times
+            return old._replace(place=place - 1, more=False)
         if waits:
-            found = found if found.waiting is not None else found._replace(waiting=place)
+            old = old if old.waiting is not None else old._replace(waiting=place)
         elif not blank:
-            found.ids.append(id)
-            found = found._replace(learned=max(found.learned, seq or 0))
-    return found
+            old.ids.append(id)
+            old = old._replace(learned=max(old.learned, seq or 0))
+    return old

@@ -1,4 +1,4 @@
-"""One process on a journal: a lock that dies with it, and no file system on which locks are hearsay."""
+"""Let one process write to a journal: lock it until the process ends, and reject network file systems, whose locks are unreliable."""
 
 import errno
 import os
@@ -22,24 +22,22 @@ REMOTE = {
     "ceph",
     "fuse.rclone",
 }
-TAKEN = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # what a lock that another one has is answered with
+TAKEN = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # errors of a lock that another process holds
 
 
 def refuse_remote(path: Path) -> None:
-    """FileError where a file lies on a network file system, as far as this machine says."""
+    """Raise FileError if a file lies on a network file system, if this machine reports it."""
     try:
         mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return
     kind = kind_of(mounts, str(path.resolve().parent))
     if kind in REMOTE:
-        raise FileError(
-            f"{path} lies on {kind}, a network file system, where SQLite cannot keep what it promises. Use a disk of this machine."
-        )
+        raise FileError(f"{path} lies on {kind}, a network file system, where SQLite is not safe. Use a disk of this machine.")
 
 
 def kind_of(mounts: str, folder: str) -> str:
-    """The file system of a folder by /proc/self/mountinfo: that of the longest mount point above it.
+    """Return the file system of a folder: that of the longest mount point above it. `mounts` is the text of /proc/self/mountinfo.
 
     >>> kind_of("1 0 0:1 / / rw - ext4 /dev/sda rw\\n2 1 0:2 / /home rw shared:1 - nfs4 host:/home rw\\n", "/home/me")
     'nfs4'
@@ -57,11 +55,11 @@ def kind_of(mounts: str, folder: str) -> str:
 
 
 class Lock:
-    """Held while a process writes to a journal; the operating system lets go of it when the process ends, however it does.
+    """A lock that a process holds while it writes to a journal. The operating system releases it when the process ends for any reason.
 
-    It is on the file itself, so another name of the same file (a link, a mount) is refused too, and on a file beside it that says who has it.
-    `path` has no symbolic links. The journal's file is made here where there is none, unless `new` is False. It is for its owner alone: the
-    WAL gets its mode from it.
+    It locks the file itself, so that other names of it (a link, a mount) are locked too, and a second file, which holds the process's number.
+    `path` has no symbolic links. Creates the journal's file if it does not exist, unless `new` is False. Only its owner may read it; the WAL
+    inherits these permissions.
     """
 
     def __init__(self, path: Path, *, new: bool = True) -> None:
@@ -72,7 +70,7 @@ class Lock:
         try:
             _take(self.file)
             if sys.platform != "win32" and (new or path.exists()):
-                # closing it lets go of SQLite's own locks, so it stays open until all connections are closed
+                # closing it releases SQLite's own locks, so it stays open until all connections are closed
                 self.journal = _private(str(path), os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0))
                 _take(self.journal)
         except OSError as error:
@@ -90,7 +88,7 @@ class Lock:
         self.file.flush()
 
     def release(self) -> None:
-        """Let go."""
+        """Release the lock."""
         if self.journal is not None:
             os.close(self.journal)
             self.journal = None
@@ -98,20 +96,20 @@ class Lock:
 
 
 def _private(path: str, flags: int) -> int:
-    """Open a file; one that is made is for its owner alone."""
+    """Open a file. If it is created, only its owner may read it."""
     return os.open(path, flags, 0o600)
 
 
 def _refuse_names(path: Path) -> None:
-    """FileError where a file has several names: SQLite finds what is not yet in it (the WAL) by name, and would miss that by another one."""
+    """Raise FileError if a file has several names: SQLite finds its WAL by name, and would miss the WAL of another name."""
     try:
         names = path.stat().st_nlink
     except OSError:
         return
     if names > 1:
         raise FileError(
-            f"{path} has {names} names (hard links), and what was written last lies beside one of them. Remove the others, "
-            "or copy it: hsb journal backup."
+            f"{path} has {names} names (hard links), and its WAL belongs to only one of them. Remove the other names, "
+            "or make a copy: hsb journal backup."
         )
 
 

@@ -1,4 +1,4 @@
-"""What is read from a journal in SQLite."""
+"""Queries of a journal in SQLite."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -9,12 +9,12 @@ from ..core.rows import (
     ClosedRow,
     DecisionEnd,
     DecisionRow,
+    DecisionStatus,
     Entry,
     PendingRow,
     PolicyRow,
     RewardRow,
     SnapshotRow,
-    Standing,
     StreamRow,
 )
 from . import JournalReader
@@ -27,14 +27,14 @@ WIDTH = len(StreamRow._fields)
 
 
 class Queries(JournalReader):
-    """What both the writing connection and those that only read can be asked."""
+    """Queries for all connections, those that write and those that only read."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
 
-    def rows(self, sql: str, *given: Any) -> list[Any]:
-        """All rows that a query gives."""
-        return self.connection.execute(sql, given).fetchall()  # type: ignore[no-any-return]
+    def rows(self, sql: str, *arguments: Any) -> list[Any]:
+        """Return all rows of a query."""
+        return self.connection.execute(sql, arguments).fetchall()  # type: ignore[no-any-return]
 
     def policies(self) -> list[PolicyRow]:
         return [PolicyRow(*row) for row in self.rows("SELECT id, name, secret, head, at FROM policy ORDER BY id")]
@@ -58,7 +58,7 @@ class Queries(JournalReader):
         for (seq,) in self.rows("SELECT DISTINCT seq FROM snapshot WHERE policy = ? ORDER BY seq DESC", policy):
             columns = ", ".join(SnapshotRow._fields)
             rows = self.rows(f"SELECT {columns} FROM snapshot WHERE policy = ? AND seq = ? ORDER BY learner", policy, seq)
-            if rows:  # else it was pruned in the meantime
+            if rows:  # otherwise it was pruned meanwhile
                 yield [SnapshotRow(*row) for row in rows]
 
     def decisions(self, policy: int) -> Iterator[DecisionRow]:
@@ -85,17 +85,17 @@ class Queries(JournalReader):
         for row in self.connection.execute(sql, (policy,)):
             yield ClosedRow(*row)
 
-    def standings(self, policy: int) -> Iterator[Standing]:
+    def statuses(self, policy: int) -> Iterator[DecisionStatus]:
         sql = """SELECT d.id, (SELECT COUNT(*) FROM reward r WHERE r.decision = d.id AND NOT r.late),
           (SELECT COUNT(*) FROM reward r WHERE r.decision = d.id AND r.late), p.decision IS NOT NULL,
           (SELECT COUNT(*) FROM stream s WHERE s.kind = 1 AND s.decision = d.id), c.how
           FROM decision d LEFT JOIN pending p ON p.decision = d.id LEFT JOIN closed c ON c.decision = d.id WHERE d.policy = ?"""
         for row in self.connection.execute(sql, (policy,)):
-            yield Standing(row[0], row[1], row[2], bool(row[3]), row[4], row[5])
+            yield DecisionStatus(row[0], row[1], row[2], bool(row[3]), row[4], row[5])
 
     def ends(self, policy: int, after: int, limit: int) -> tuple[list[DecisionEnd], int]:
         ((last,),) = self.rows("SELECT COALESCE(MAX(rowid), 0) FROM decision")
-        after = min(after, last)  # a policy was erased
+        after = min(after, last)  # rows at the end were erased with their policy
         until = min(after + limit, last)
         sql = """SELECT d.rowid, d.arm, d.propensity, d.available, d.deadline,
           CASE WHEN p.decision IS NOT NULL THEN 'pending' WHEN c.how IS NOT NULL THEN c.how ELSE 'learned' END
@@ -104,18 +104,18 @@ class Queries(JournalReader):
         return [DecisionEnd(*row) for row in self.rows(sql, after, until, policy)], until
 
     def rewards_of(self, decisions: list[str]) -> dict[str, list[RewardRow]]:
-        found: dict[str, list[RewardRow]] = {}
+        rewards: dict[str, list[RewardRow]] = {}
         sql = f"SELECT {', '.join(RewardRow._fields)} FROM reward WHERE decision {AMONG}"
         for row in self.rows(sql, json.dumps(decisions)):
-            found.setdefault(row[0], []).append(_reward_row(row))
-        return found
+            rewards.setdefault(row[0], []).append(_reward_row(row))
+        return rewards
 
     def deadlines(self) -> dict[int, int]:
         return dict(self.rows("SELECT policy, MIN(deadline) FROM pending GROUP BY policy"))
 
     def damage(self) -> list[str]:
-        found = [str(text) for (text,) in self.rows("PRAGMA integrity_check(20)")]
-        return [] if found == ["ok"] else found
+        lines = [str(text) for (text,) in self.rows("PRAGMA integrity_check(20)")]
+        return [] if lines == ["ok"] else lines
 
     def last(self) -> int:
         rows = self.rows(
@@ -123,10 +123,10 @@ class Queries(JournalReader):
         )
         return max((at for (at,) in rows if at is not None), default=0)
 
-    # -- what a batch needs ---------------------------------------------------------------------------------------------
+    # -- facts for a batch ----------------------------------------------------------------------------------------------
 
     def facts(self, needs: Needs) -> JournalFacts:
-        """What is known of the decisions of a batch, and of those that are due."""
+        """Look up the facts for a batch: about its decisions, and those that are due."""
         due: dict[int, list[str]] = {}
         after: dict[int, int | None] = {}
         wanted = set(needs.decisions)
@@ -137,48 +137,48 @@ class Queries(JournalReader):
             ((after[policy],),) = self.rows(
                 "SELECT MIN(deadline) FROM pending WHERE policy = ? AND deadline > ?", policy, until
             )
-        found = self._known(wanted) if wanted else {}
+        known = self._facts_of(wanted) if wanted else {}
         closing = {name for some in due.values() for name in some}
-        arriving = {name for name, fact in found.items() if fact.pending is not None and fact.pending.policy in needs.arriving}
-        self._add_rewards(found, closing | arriving, needs.given)
-        policies = needs.policies | {fact.row.policy for fact in found.values() if fact.row is not None}
+        arriving = {name for name, fact in known.items() if fact.pending is not None and fact.pending.policy in needs.arriving}
+        self._add_rewards(known, closing | arriving, needs.rewards)
+        policies = needs.policies | {fact.row.policy for fact in known.values() if fact.row is not None}
         sql = f"SELECT id, head FROM policy WHERE id {AMONG}"
         heads = dict(self.rows(sql, json.dumps(sorted(policies)))) if policies else {}
         ids = "SELECT COALESCE(MAX(id), 0) FROM (SELECT id FROM policy UNION ALL SELECT policy FROM purge)"
         last = self.rows(ids)[0][0] if needs.creates else 0
-        return JournalFacts(found, due, after, heads, last)
+        return JournalFacts(known, due, after, heads, last)
 
-    def _known(self, names: Iterable[str]) -> dict[str, Fact]:
+    def _facts_of(self, names: Iterable[str]) -> dict[str, Fact]:
         rows = self.rows(f"SELECT {DECISION} FROM decision d WHERE d.id {AMONG}", json.dumps(sorted(names)))
-        found = {row[0]: Fact(DecisionRow(*row)) for row in rows}
-        if not found:
-            return found
-        known = json.dumps(list(found))
+        facts = {row[0]: Fact(DecisionRow(*row)) for row in rows}
+        if not facts:
+            return facts
+        ids = json.dumps(list(facts))
         for name, count in self.rows(
-            "SELECT j.value, (SELECT COUNT(*) FROM reward r WHERE r.decision = j.value) FROM json_each(?) j", known
+            "SELECT j.value, (SELECT COUNT(*) FROM reward r WHERE r.decision = j.value) FROM json_each(?) j", ids
         ):
-            found[name].count = count
-        for row in self.rows(f"SELECT decision, policy, deadline, active FROM pending WHERE decision {AMONG}", known):
-            found[row[0]].pending = _pending_row(row)
-        for (name,) in self.rows(f"SELECT decision FROM stream WHERE kind = 1 AND decision {AMONG}", known):
-            found[name].closed = "learned"
-        for name, how in self.rows(f"SELECT decision, how FROM closed WHERE decision {AMONG}", known):
-            found[name].closed = how
-        return found
+            facts[name].count = count
+        for row in self.rows(f"SELECT decision, policy, deadline, active FROM pending WHERE decision {AMONG}", ids):
+            facts[row[0]].pending = _pending_row(row)
+        for (name,) in self.rows(f"SELECT decision FROM stream WHERE kind = 1 AND decision {AMONG}", ids):
+            facts[name].closed = "learned"
+        for name, how in self.rows(f"SELECT decision, how FROM closed WHERE decision {AMONG}", ids):
+            facts[name].closed = how
+        return facts
 
-    def _add_rewards(self, found: dict[str, Fact], closing: set[str], given: set[tuple[str, str]]) -> None:
-        """Of decisions that may be closed all rewards, of others those that are given once more; there may be many of them."""
+    def _add_rewards(self, known: dict[str, Fact], closing: set[str], sent: set[tuple[str, str]]) -> None:
+        """Add rewards to facts: all of them for decisions in `closing`, for others only those in `sent`, since there may be many."""
         columns = ", ".join(f"r.{name}" for name in RewardRow._fields)
-        some = {name for name, fact in found.items() if fact.count}
+        some = {name for name, fact in known.items() if fact.count}
         rows: list[Any] = []
         if whole := sorted(some & closing):
             rows += self.rows(f"SELECT {columns} FROM reward r WHERE r.decision {AMONG}", json.dumps(whole))
-        if pairs := sorted(pair for pair in given if pair[0] in some and pair[0] not in closing):
+        if pairs := sorted(pair for pair in sent if pair[0] in some and pair[0] not in closing):
             sql = f"""SELECT {columns} FROM json_each(?) g JOIN reward r
               ON r.decision = json_extract(g.value, '$[0]') AND r.id = json_extract(g.value, '$[1]')"""
             rows += self.rows(sql, json.dumps(pairs))
         for row in rows:
-            found[row[0]].rewards[row[1]] = _reward_row(row)
+            known[row[0]].rewards[row[1]] = _reward_row(row)
 
 
 def _stream_row(row: Any) -> StreamRow:

@@ -1,16 +1,16 @@
-"""Is there room to write? SQLite says so of a full disk alone."""
+"""Find out whether there is room to write. SQLite reports a full disk, but not a quota or a limit on a file's size."""
 
 import errno
 import os
 from contextlib import suppress
 from pathlib import Path
 
-MUCH = 1 << 16  # bytes that are tried to be written
+MUCH = 1 << 16  # bytes of a trial
 WANT = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 def no_room(path: Path) -> bool:
-    """Can what lies beside a journal not grow as far as the journal and its WAL have: is the disk full, a quota used up, a file too large?"""
+    """Whether a file beside a journal cannot grow beyond the sizes of the journal and its WAL: full disk, used-up quota or file too large."""
     probe = path.with_name(f"{path.name}.room")
     try:
         file = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -1,4 +1,4 @@
-"""The tables of a journal in SQLite, made in one transaction. A file with tables of another version is refused."""
+"""Tables of a journal in SQLite, created in one transaction. A file with tables of another version raises FileError."""
 
 import sqlite3
 import time
@@ -7,11 +7,15 @@ from typing import Any
 
 from ...errors import FileError
 
-APPLICATION = 0x68736231  # how SQLite files of ours are known
+APPLICATION = 0x68736231  # marks a SQLite file as a journal of hsb
 OLDEST = (3, 37, 0)  # of SQLite: STRICT tables
-REPAIRED = (3, 51, 3)  # before, connections that write and checkpoint at once can damage a file: here only one ever does
+REPAIRED = (
+    3,
+    51,
+    3,
+)  # in earlier versions, concurrent writes and checkpoints can damage a file: here only one connection does either
 
-VERSION = 5  # of the tables, and of what snapshots say
+VERSION = 5  # of the tables, and of the content of snapshots
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE policy (
@@ -61,7 +65,7 @@ CREATE TABLE start (number INTEGER PRIMARY KEY, process TEXT NOT NULL UNIQUE, at
 
 
 def prepare(connection: Any, path: str) -> None:
-    """Make the tables in an empty file. FileError if the file holds anything but a journal of this version."""
+    """Create the tables in an empty file. Raises FileError if the file holds anything but a journal of this version."""
     if check(connection, path):
         return
     connection.execute("BEGIN IMMEDIATE")
@@ -75,15 +79,17 @@ def prepare(connection: Any, path: str) -> None:
 
 
 def check(connection: Any, path: str) -> bool:
-    """Whether a file has the tables of a journal; False if it is empty. FileError if it is no journal, or one of another version."""
+    """Whether a file has the tables of a journal; False if it is empty. Raises FileError if it is no journal, or of another version."""
     if sqlite3.sqlite_version_info < OLDEST:
-        raise FileError(f"SQLite here is {sqlite3.sqlite_version}, and a journal needs 3.37 or later. Use a newer Python.")
+        raise FileError(
+            f"This Python has SQLite {sqlite3.sqlite_version}, and a journal needs 3.37 or later. Use a newer Python."
+        )
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
     if not tables:
         return False
     if application != APPLICATION:
-        raise FileError(f"{path} is a SQLite file, but no journal of hsb. Give another path.")
+        raise FileError(f"{path} is a SQLite file, but no journal of hsb. Use another path.")
     row = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
     version = int(row[0]) if row and row[0].isdecimal() else 0
     if version > VERSION:

@@ -1,8 +1,8 @@
 """A journal in one SQLite file, for one process.
 
-One connection writes and checkpoints, and belongs to one thread; all others only read. WAL, `synchronous=FULL`: a commit is on disk when it
-returns. A commit that fails in any other way than for want of room is the last one: what is on disk is not known, and the kernel may have
-forgotten what it could not write, so nothing is tried again.
+One connection, which belongs to one thread, writes and checkpoints; all others only read. WAL, `synchronous=FULL`: a commit is on disk when
+it returns. If a commit fails for any reason but lack of room, it is the last one: it is unknown what is on disk, and the kernel may have
+dropped what it could not write, so there is no retry.
 """
 
 import json
@@ -28,28 +28,28 @@ from .room import no_room
 from .schema import check, prepare
 
 MIB = 1 << 20
-PASSIVE = 4 * MIB  # of the WAL: what is written to the file beside it
-LARGEST = 64 * MIB  # of the WAL: it is cut
-DAYS = 30  # for which a snapshot a day is kept
-NEWEST = 3  # snapshots that are kept in any case
+PASSIVE = 4 * MIB  # of the WAL: from here on it is copied to the file
+LARGEST = 64 * MIB  # of the WAL: from here on it is truncated
+DAYS = 30  # days of which one snapshot each is kept
+NEWEST = 3  # snapshots that are always kept
 DAY = 86_400_000_000
-ROWS = 512  # inserted with one statement, which may have 32,766 values
-FEW = 64  # rows: up to here there is a statement for every number of them
-STATEMENTS = 512  # that stay prepared
-STARTS = 1000  # of processes that are remembered
-BUSY = 10.0  # seconds for which a lock is waited for
-DAMAGED = (sqlite3.DatabaseError, UnicodeDecodeError, json.JSONDecodeError)  # what reading a damaged page leads to
+ROWS = 512  # rows inserted with one statement, which may have 32,766 values
+FEW = 64  # rows: up to here, each number of rows has its own statement
+STATEMENTS = 512  # statements that stay prepared
+STARTS = 1000  # processes that are remembered
+BUSY = 10.0  # seconds to wait for a lock
+DAMAGED = (sqlite3.DatabaseError, UnicodeDecodeError, json.JSONDecodeError)  # errors from reading a damaged page
 Connect = Callable[[str], Any]
 
 
 def connect(path: str) -> Any:
-    """The connection that writes."""
+    """Open a connection for writing."""
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=BUSY, cached_statements=STATEMENTS)
 
 
 @contextmanager
 def readable(path: str | os.PathLike[str]) -> Iterator[None]:
-    """FileError where what is done here meets a page of a journal that is damaged."""
+    """Turn errors from a damaged page of a journal into FileError."""
     try:
         yield
     except DAMAGED as error:
@@ -62,26 +62,28 @@ class SqliteReader(Queries):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path_of("path", path)
         if not self.path.is_file():
-            raise FileError(f"There is no journal {self.path}.")
+            raise FileError(f"There is no journal {self.path}. Check the path.")
         with readable(self.path):
             super().__init__(connect(str(self.path)))
             try:
                 self.connection.execute("PRAGMA query_only = 1")
                 if not check(self.connection, str(self.path)):
-                    raise FileError(f"{self.path} holds nothing yet.")
+                    raise FileError(f"{self.path} is empty. Start hsb serve with it first.")
             except BaseException:
                 self.connection.close()
                 raise
 
     def backup(self, to: str | os.PathLike[str]) -> int:
-        """Write the journal as it is at this moment to another file, whole or not at all; how many bytes. It may be in use."""
+        """Write a copy of the journal, which may be in use, to another file, whole or not at all. Returns its bytes."""
         target = path_of("to", to)
         if target.exists():
-            raise FileError(f"{target} exists. Give a path where nothing is.")
+            raise FileError(f"{target} exists. Use a path that does not exist.")
         part = target.with_name(target.name + ".part")
         part.unlink(missing_ok=True)
         try:
-            os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # contexts and secrets: for its owner alone
+            os.close(
+                os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            )  # contexts and secrets: only the owner may read it
             copy = sqlite3.connect(part)
             try:
                 self.connection.backup(copy)
@@ -98,7 +100,7 @@ class SqliteReader(Queries):
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:
-        """All that is read here is of one moment, though the journal may be written to meanwhile."""
+        """Read one consistent state of the journal, even if it is written to meanwhile."""
         self.connection.execute("BEGIN")
         try:
             yield
@@ -110,23 +112,25 @@ class SqliteReader(Queries):
 
 
 class SqliteStore(Queries, Store):
-    """The journal that a process writes to. It is made, where there is none; another process that writes to it is refused."""
+    """The journal that a process writes to. Creates it if it does not exist; raises FileError if another process writes to it."""
 
     def __init__(self, path: str | os.PathLike[str], *, connect: Connect = connect, wal: int = PASSIVE) -> None:
         self.path = path_of("path", path)
         if self.path.is_dir() or not self.path.parent.is_dir():
-            raise FileError(f"{self.path} cannot be a journal: it must be a file in a folder that there is.")
+            raise FileError(
+                f"{self.path} cannot be a journal: it must be a file in a folder that exists. Use another path, or create the folder."
+            )
         self.path = Path(os.path.realpath(self.path))
         refuse_remote(self.path)
         if unfinished_restore(self.path).exists():
-            raise FileError(f"{self.path} is being restored, or that was cut off. Run hsb journal restore again.")
+            raise FileError(f"{self.path} is being restored, or a restore was interrupted. Run hsb journal restore again.")
         self.wal, self.written, self.broken = wal, 0, False
         self.lock = Lock(self.path)
         connection = None
         try:
             connection = connect(str(self.path))
             super().__init__(connection)
-            # temporary tables in memory: no commit may fail for want of another file
+            # temporary tables in memory: no commit may fail because of another file
             for pragma in (
                 "journal_mode = WAL",
                 "synchronous = FULL",
@@ -142,7 +146,7 @@ class SqliteStore(Queries, Store):
                 if connection is not None:
                     connection.close()
             except DAMAGED:
-                pass  # closing writes too; what came first is the error
+                pass  # closing writes too; the first error counts
             finally:
                 self.lock.release()
             if isinstance(error, DAMAGED):
@@ -150,7 +154,7 @@ class SqliteStore(Queries, Store):
             raise
 
     def reader(self) -> SqliteReader:
-        """Another connection, for a thread that reads."""
+        """Open another connection, for a thread that reads."""
         return SqliteReader(self.path)
 
     def begin(self, process: str, at: int) -> Processes:
@@ -164,7 +168,7 @@ class SqliteStore(Queries, Store):
         before = [(name, json.loads(text)) for name, text in self.rows("SELECT process, heads FROM start ORDER BY number")]
         left = [*({int(policy): head for policy, head in each.items()} for _, each in before[1:]), heads]
         try:
-            self.beside(work)
+            self.transact(work)
         except Full:
             process = ""
         except Lost as error:
@@ -172,7 +176,7 @@ class SqliteStore(Queries, Store):
         return Processes(process, {name: reached for (name, _), reached in zip(before, left, strict=False)})
 
     def commit(self, batch: OrderBatch) -> list[Outcome]:
-        self.tend()
+        self.checkpoint()
         if self.broken:
             raise Lost("a commit failed before")
         try:
@@ -189,23 +193,23 @@ class SqliteStore(Queries, Store):
         self.written += 1024 * rows + sum(len(row.body) for row in changes.snapshots)  # about
         return outcomes
 
-    def beside(self, work: Callable[["SqliteStore"], Any]) -> Any:
-        """work(self) in a transaction of its own, for tables beside the journal: keys, evaluations, who did what; `Full` or `Lost`."""
+    def transact(self, work: Callable[["SqliteStore"], Any]) -> Any:
+        """Call work(self) in a separate transaction, for tables other than the journal's, e.g. keys. Raises `Full` or `Lost`."""
         if self.broken:
             raise Lost("a commit failed before")
         try:
             self.connection.execute("BEGIN IMMEDIATE")
-            found = work(self)
+            result = work(self)
             self.connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise self._failed(error) from error
         except BaseException:
             self.connection.execute("ROLLBACK")
             raise
-        return found
+        return result
 
     def _failed(self, error: sqlite3.Error) -> Exception:
-        """Full, if that is all and nothing was written; else Lost."""
+        """Return `Full` if the disk is full and nothing was written; otherwise `Lost`."""
         if self._is_full(error):
             try:
                 if self.connection.in_transaction:
@@ -217,7 +221,7 @@ class SqliteStore(Queries, Store):
         return Lost(f"{getattr(error, 'sqlite_errorname', type(error).__name__)}: {error}")
 
     def _is_full(self, error: sqlite3.Error) -> bool:
-        """Is there no room? A quota and the largest size of a file are failed writes to SQLite, and no full disk, so it is tried."""
+        """Whether there is no room. SQLite reports a quota or a limit on a file's size as a failed write, so a trial is needed."""
         code = getattr(error, "sqlite_errorcode", None)
         return code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR_WRITE and no_room(self.path))
 
@@ -240,28 +244,30 @@ class SqliteStore(Queries, Store):
             forget(self, changes.blanked, changes.erased, changes.cleared)
 
     def _insert(self, table: str, fields: tuple[str, ...], rows: Sequence[Any], how: str = "INSERT") -> None:
-        """Insert rows, many with one statement: between statements another thread runs, and this one waits until it may go on."""
+        """Insert many rows per statement: between statements another thread may run, and this one waits."""
         place = 0
         while place < len(rows):
             left = len(rows) - place
-            count = left if left < FEW else min(1 << left.bit_length() - 1, ROWS)  # so few statements that they stay prepared
-            given = [value for row in rows[place : place + count] for value in row]
-            self.connection.execute(_insertion(how, table, fields, count), given)
+            count = (
+                left if left < FEW else min(1 << left.bit_length() - 1, ROWS)
+            )  # few enough distinct statements that they stay prepared
+            values = [value for row in rows[place : place + count] for value in row]
+            self.connection.execute(_insertion(how, table, fields, count), values)
             place += count
 
     def _prune(self, policy: int) -> None:
         """Keep the newest snapshots, and the first of each day for thirty days."""
-        found = self.rows("SELECT seq, MAX(at) FROM snapshot WHERE policy = ? GROUP BY seq ORDER BY seq DESC", policy)
-        kept = {seq for seq, _ in found[:NEWEST]}
-        days: dict[int, int] = {at // DAY: seq for seq, at in found}  # the last one to be seen is the first of its day
+        snapshots = self.rows("SELECT seq, MAX(at) FROM snapshot WHERE policy = ? GROUP BY seq ORDER BY seq DESC", policy)
+        kept = {seq for seq, _ in snapshots[:NEWEST]}
+        days: dict[int, int] = {at // DAY: seq for seq, at in snapshots}  # newest first, so the last one for a day is its first
         kept |= {days[day] for day in sorted(days)[-DAYS:]}
-        gone = [(policy, seq) for seq, _ in found if seq not in kept]
+        gone = [(policy, seq) for seq, _ in snapshots if seq not in kept]
         self.connection.executemany("DELETE FROM snapshot WHERE policy = ? AND seq = ?", gone)
 
     # -- the WAL --------------------------------------------------------------------------------------------------------
 
-    def tend(self) -> None:
-        """Write the WAL to the file when it has grown by 4 MiB; cut it at 64. At the latest before the next commit, at best before it comes."""
+    def checkpoint(self) -> None:
+        """Copy the WAL to the file when it has grown by 4 MiB, and truncate it beyond 64. Runs after each commit and before the next."""
         if self.written < self.wal or self.broken:
             return
         self.written = 0
@@ -271,27 +277,27 @@ class SqliteStore(Queries, Store):
             size = 0
         self._copy_wal("TRUNCATE" if size > LARGEST else "PASSIVE")
 
-    def rest(self) -> None:
-        """Nothing is to be done for a while: empty the WAL."""
+    def empty_wal(self) -> None:
+        """Empty the WAL while the store is idle."""
         if not self.broken:
             self.written = 0
             self._copy_wal("TRUNCATE")
 
     def _copy_wal(self, how: str) -> None:
-        """As much of it as can be at once: whoever reads an older state, e.g. for a copy, is not waited for, or all commits would wait too."""
+        """Copy as much of the WAL as possible now. Waiting for readers of an older state, e.g. a copy, would delay all commits."""
         try:
             self.connection.execute("PRAGMA busy_timeout = 0").fetchall()
             self.connection.execute(f"PRAGMA wal_checkpoint({how})").fetchall()
         except sqlite3.Error as error:
             busy = getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
             if busy or self._is_full(error):
-                return  # all is in the WAL still
-            self.broken = True  # what was committed is safe; the next commit says so
+                return  # everything is still in the WAL
+            self.broken = True  # commits so far are safe; the next one raises Lost
         finally:
             self.connection.execute(f"PRAGMA busy_timeout = {1000 * BUSY:.0f}").fetchall()
 
     def close(self) -> None:
-        """Let go of the file. After a failed commit nothing is written any more, so the connection stays as it is until the process ends."""
+        """Close the file. After a failed commit nothing may be written, so the connection stays open until the process ends."""
         if not self.broken:
             self.connection.close()
         self.lock.release()
@@ -304,12 +310,12 @@ def _insertion(how: str, table: str, fields: tuple[str, ...], rows: int) -> str:
 
 
 def unfinished_restore(path: Path) -> Path:
-    """What is there while a copy takes a journal's place (`hsb.serve.restoring`)."""
+    """Return the path of the file that exists while a copy replaces a journal (`hsb.serve.restoring`)."""
     return path.with_name(f"{path.name}.restoring")
 
 
 def sync_folder(path: Path) -> None:
-    """Let a new file's name be on disk too."""
+    """Sync a folder, so that the name of a new file is on disk too."""
     if os.name == "posix":
         folder = os.open(path.parent, os.O_RDONLY)
         try:

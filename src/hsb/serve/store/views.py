@@ -1,6 +1,6 @@
-"""What people ask of a journal in SQLite: single decisions, lists, sums over time. Each is a function of a reader.
+"""Views of a journal in SQLite for the API and the page: single decisions, lists, sums over time. Each is a function of a reader.
 
-Decisions are found by time without an index of their own: they are written in the order of their times, so rows are cut in halves.
+There is no index of decisions by time. They are written in the order of their times, so a binary search finds the row.
 """
 
 import json
@@ -15,7 +15,7 @@ MOST_LETTERS = 1 << 24  # of contexts that are read at once
 
 
 def decision(reader: Queries, id: str) -> tuple[DecisionRow, list[RewardRow], Row] | None:
-    """A decision, its rewards, and what became of it."""
+    """Return a decision, its rewards and its status."""
     rows = reader.rows(f"SELECT {DECISION} FROM decision d WHERE d.id = ?", id)
     if not rows:
         return None
@@ -23,10 +23,10 @@ def decision(reader: Queries, id: str) -> tuple[DecisionRow, list[RewardRow], Ro
     rewards = [
         _reward_row(each) for each in reader.rows(f"SELECT {', '.join(RewardRow._fields)} FROM reward WHERE decision = ?", id)
     ]
-    return row, sorted(rewards, key=lambda each: (each.at, each.id)), _standing(reader, id)
+    return row, sorted(rewards, key=lambda each: (each.at, each.id)), _status(reader, id)
 
 
-def _standing(reader: Queries, id: str) -> Row:
+def _status(reader: Queries, id: str) -> Row:
     learned = reader.rows("SELECT seq, reward, defaulted FROM stream WHERE kind = 1 AND decision = ?", id)
     if learned:
         seq, value, defaulted = learned[0]
@@ -39,7 +39,7 @@ def _standing(reader: Queries, id: str) -> Row:
 
 
 def decisions(reader: Queries, policy: int, after: int, limit: int, newest: bool) -> list[tuple[int, DecisionRow]]:
-    """Decisions of a policy with their cursors, from one on; the newest first or last."""
+    """Return at most `limit` decisions of a policy after the cursor `after`, each with its cursor; newest first or last."""
     sign, order = ("<", "DESC") if newest else (">", "")
     after = (1 << 62) if newest and not after else after
     sql = f"SELECT d.rowid, {DECISION} FROM decision d WHERE d.policy = ? AND d.rowid {sign} ? ORDER BY d.rowid {order} LIMIT ?"
@@ -47,7 +47,7 @@ def decisions(reader: Queries, policy: int, after: int, limit: int, newest: bool
 
 
 def contexts(reader: Queries, policy: int, first: int, newest: int) -> tuple[list[Any], list[Any]]:
-    """The contexts of the first updates of a policy, and of its newest decisions; those that were forgotten are left out.
+    """Return the contexts of a policy's first updates and of its newest decisions, without forgotten ones.
 
     Of the first, fewer where they are long: MOST_LETTERS in all.
     """
@@ -60,17 +60,17 @@ def contexts(reader: Queries, policy: int, first: int, newest: int) -> tuple[lis
 
 
 def pending_count(reader: Queries, policy: int) -> tuple[int, int | None]:
-    """How many decisions wait, and the first deadline."""
+    """Return the number of decisions that wait, and the first deadline."""
     return reader.rows("SELECT COUNT(*), MIN(deadline) FROM pending WHERE policy = ?", policy)[0]  # type: ignore[no-any-return]
 
 
 def _first_row(reader: Queries, since: int) -> int:
-    """The first row of `decision` whose time is `since` or later: they are written in the order of their times, nearly."""
+    """Return the first row of `decision` at or after the time `since`. Rows are nearly in order of their times."""
     ((low, high),) = reader.rows("SELECT COALESCE(MIN(rowid), 1), COALESCE(MAX(rowid), 0) + 1 FROM decision")
     while low < high:
         middle = (low + high) // 2
-        found = reader.rows("SELECT at FROM decision WHERE rowid >= ? ORDER BY rowid LIMIT 1", middle)
-        if found and found[0][0] < since:
+        rows = reader.rows("SELECT at FROM decision WHERE rowid >= ? ORDER BY rowid LIMIT 1", middle)
+        if rows and rows[0][0] < since:
             low = middle + 1
         else:
             high = middle
@@ -82,8 +82,8 @@ def _first_seq(reader: Queries, policy: int, since: int) -> int:
     low = 1
     while low < high:
         middle = (low + high) // 2
-        found = reader.rows("SELECT at FROM stream WHERE policy = ? AND seq >= ? ORDER BY seq LIMIT 1", policy, middle)
-        if found and found[0][0] < since:
+        rows = reader.rows("SELECT at FROM stream WHERE policy = ? AND seq >= ? ORDER BY seq LIMIT 1", policy, middle)
+        if rows and rows[0][0] < since:
             low = middle + 1
         else:
             high = middle
@@ -91,8 +91,8 @@ def _first_seq(reader: Queries, policy: int, since: int) -> int:
 
 
 def stats(reader: Queries, policy: int, since: int, until: int, bucket: int) -> tuple[list[Any], list[Any]]:
-    """(bucket, arm, decisions) and (bucket, arm, updates, defaulted, sum of rewards, of their squares) of a span; all times in microseconds."""
-    made = reader.rows(
+    """Return (bucket, arm, decisions) and (bucket, arm, updates, defaulted, sum of rewards, of their squares) of a span, in microseconds."""
+    decided = reader.rows(
         "SELECT (at / ?) * ?, arm, COUNT(*) FROM decision WHERE rowid >= ? AND policy = ? AND at >= ? AND at < ? GROUP BY 1, 2",
         bucket,
         bucket,
@@ -111,17 +111,17 @@ def stats(reader: Queries, policy: int, since: int, until: int, bucket: int) -> 
         since,
         until,
     )
-    return made, learned
+    return decided, learned
 
 
 def snapshot_list(reader: Queries, policy: int) -> list[Any]:
-    """(row of the stream, when, bytes, learners, digest of the first) of each snapshot, the newest first."""
+    """Return (row of the stream, time, bytes, number of learners) of each snapshot, newest first."""
     sql = "SELECT seq, MAX(at), SUM(LENGTH(body)), COUNT(*) FROM snapshot WHERE policy = ? GROUP BY seq ORDER BY seq DESC"
     return reader.rows(sql, policy)
 
 
 def snapshot_file(reader: Queries, policy: int, seq: int) -> tuple[bytes, str] | None:
-    """The file of the learner that played at a snapshot, and its digest."""
+    """Return the file of the learner that played at a snapshot, and its digest."""
     rows = reader.rows("SELECT learner, digest, about, body FROM snapshot WHERE policy = ? AND seq = ?", policy, seq)
     for learner, digest, about, body in rows:
         if json.loads(json.loads(about)["state"])["learners"][""]["id"] == learner:
@@ -130,6 +130,6 @@ def snapshot_file(reader: Queries, policy: int, seq: int) -> tuple[bytes, str] |
 
 
 def audit_entries(reader: Queries, policy: str | None, limit: int, after: int = 0) -> list[Any]:
-    """(when, key, what, policy, detail, number) of what admins did, the newest first, before the one of that number."""
+    """Return audit entries (time, key, what, policy, detail, number), newest first, before the number `after`."""
     sql = "SELECT at, key, what, policy, detail, id FROM audit_entry WHERE id < ? AND (? IS NULL OR policy = ?) ORDER BY id DESC LIMIT ?"
     return reader.rows(sql, after or 1 << 62, policy, policy, limit)
