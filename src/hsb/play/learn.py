@@ -40,7 +40,7 @@ def learn_from(
     several passes (`docs/logs.md`), if these are no more than 65,536. `fit=False` leaves it as it learned round by round. What the guarantee is
     about has learned every row once, either way.
 
-    Warns (`UserWarning`) of a column of which most rows have categories beyond those that are told apart, as postcodes do.
+    Warns (`UserWarning`) of a column of which most rows have a category that shares its column with others, as postcodes do.
 
     >>> import hsb
     >>> policy = hsb.HSB(hsb.BinaryTree(depth=2), arms=["a", "b"], learning_rate=0.5)
@@ -63,7 +63,7 @@ def learn_from(
         rounds += len(batch)
         contexts = own_contexts(policy, batch, context)
         play.batch(batch, contexts)
-        categories.of(contexts, policy.learner)
+        categories.add_if_named(contexts, policy.learner)
         if progress is not None:
             progress(rounds, total)
     learned = policy.rounds - before

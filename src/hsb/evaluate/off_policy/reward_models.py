@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError, quoted
-from ...features.design import spread
+from ...features.design import design_matrix
 from ...features.tables import ContextTable
 from ...logs import Batch
 from ...structures import Structure
@@ -202,7 +202,7 @@ def reward_model(model: Structure | Given | None) -> RewardModel:
 
 def log_features(model: RewardModel, batch: Batch) -> Floats:
     """The features of a batch as a model of rewards sees them: a ridge sees features by name spread out (`features/design.py`)."""
-    return spread(batch.named) if batch.named is not None and isinstance(model, Ridge) else batch.contexts
+    return design_matrix(batch.named) if batch.named is not None and isinstance(model, Ridge) else batch.contexts
 
 
 def _without(by_fold: Floats) -> Floats:
