@@ -13,7 +13,7 @@ from .. import logs
 from ..errors import InputError
 from ..explain.played import RULES
 from ..explain.result import TOP
-from ..explain.words import told
+from ..explain.words import write_rules
 from ..files import policy_file
 from ..logs.log import nothing_used
 from ..play import learn_from
@@ -152,7 +152,7 @@ def explain(
     kind = "" if encoder is None else ", contexts encoded as in the file"
     values = explanation.to_dict() | {"rounds": policy.rounds, "png": None if png is None else str(png)}
     said = f"{policy.rounds:,} rounds learned, {len(policy.arms)} arms{kind}"
-    tell(as_json, values, said, told(explanation, how="hsb explain --all"))
+    tell(as_json, values, said, write_rules(explanation, how="hsb explain --all"))
 
 
 def convert(

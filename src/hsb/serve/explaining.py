@@ -44,14 +44,14 @@ def explained(policy: Any, updates: Callable[[], Iterable[Update]] | None = None
         return {"rules": None, "why": str(error)}
     earned: list[Earned | None] = [None] * len(found.regions)
     rows = 0 if updates is None else _earn(policy, found, updates(), earned)
-    rules = sorted(zip(found.regions, earned, strict=True), key=lambda each: -each[0].share)
+    rules = sorted(zip(found.regions, earned, strict=True), key=lambda each: -each[0].coverage)
     return {
         "rules": [
             {
                 "where": each.where,
                 "arm": str(each.arm),
                 "sure": each.probability,
-                "share": each.share,
+                "share": each.coverage,
                 "seen": each.seen,
                 "earned": None if gain is None else gain.to_dict(),
             }
@@ -59,7 +59,7 @@ def explained(policy: Any, updates: Callable[[], Iterable[Update]] | None = None
         ],
         "earned_rows": rows,
         "left_out": max(0, len(rules) - MANY),
-        "left_share": sum(each.share for each, _ in rules[MANY:]),
+        "left_share": sum(each.coverage for each, _ in rules[MANY:]),
         "agreement": found.agreement,
         "importance": sorted(found.importance.items(), key=lambda each: -each[1])[:15],
         "regions": len(found.regions),
