@@ -130,7 +130,7 @@ MUST: dict[str, Callable[[np.ndarray, np.ndarray], None]] = {
     "a probability above 1": lambda F, I: F.__setitem__(node(I, 0, p.STOP), 1.5),
     "a place too many": lambda F, I: I.__setitem__(p.PLACES, I[p.PLACES] + 1),
     "more room": lambda F, I: I.__setitem__(p.ROOM, I[p.ROOM] * 2),
-    "more cosines": lambda F, I: I.__setitem__(p.WAVES, I[p.WAVES] + 1),
+    "more cosines": lambda F, I: I.__setitem__(p.COSINES, I[p.COSINES] + 1),
     "more nodes": lambda F, I: I.__setitem__(p.NODES_USED, I[p.NODES_USED] + 2),
     "fewer nodes": lambda F, I: I.__setitem__(p.NODES_USED, 0),
     "more blocks": lambda F, I: I.__setitem__(p.BLOCKS_USED, I[p.BLOCKS_USED] + 1),
@@ -141,7 +141,7 @@ MUST: dict[str, Callable[[np.ndarray, np.ndarray], None]] = {
     "no precision": lambda F, I: F.__setitem__(int(I[p.RIDGE]), 0.0),
     "a precision below 0": lambda F, I: F.__setitem__(int(I[p.RIDGE] + I[p.ROOM]) + 3, -1.0),
     "other probabilities": lambda F, I: F.__setitem__(int(I[p.PROBABILITY]) + 1, 0.9),
-    "other phases": lambda F, I: F.__setitem__(int(I[p.WAVE] + I[p.WAVES] * I[p.ROOM]), 0.123),
+    "other phases": lambda F, I: F.__setitem__(int(I[p.COSINE] + I[p.COSINES] * I[p.ROOM]), 0.123),
     "a variance below 0": lambda F, I: F.__setitem__(int(I[p.LINEAR] + I[h.ARMS] * I[p.ROOM]), -1.0),
     "a covariance that cannot be": lambda F, I: F.__setitem__(int(I[p.LINEAR] + I[h.ARMS] * I[p.ROOM]) + 1, 1e9),
     "weights beyond belief": lambda F, I: F.__setitem__(int(I[p.LINEAR]), 1e300),
@@ -149,7 +149,7 @@ MUST: dict[str, Callable[[np.ndarray, np.ndarray], None]] = {
     "more lost than played": lambda F, I: F.__setitem__(int(I[p.STACK]) + p.LOST, 1e9),
     "no evidence": lambda F, I: F.__setitem__(int(I[p.STACK]) + p.EVIDENCE, 0.0),
     "a memory below 0": lambda F, I: F.__setitem__(int(I[p.STACK]) + p.MEMORIES + 1, -4.0),
-    "what is no number": lambda F, I: F.__setitem__(int(I[p.WAVE]), np.nan),
+    "what is no number": lambda F, I: F.__setitem__(int(I[p.COSINE]), np.nan),
 }
 
 

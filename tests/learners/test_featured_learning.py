@@ -148,7 +148,7 @@ def test_memory_stays_within_what_is_said(arms):
     hsb.simulate(policy, table, rng.random((40, arms)))
     ensemble = policy.learner.mixture.state.members[1]
     I = ensemble.I
-    room, waves = int(I[p.ROOM]), int(I[p.WAVES])
+    room, waves = int(I[p.ROOM]), int(I[p.COSINES])
     reader = policy.learner.reader
     assert reader.width == room == parts.width_for(arms, 256)
     assert reader.places == reader.width and reader.crowded == 300 - (reader.width - 1)

@@ -51,11 +51,11 @@ def counts(rows, start, arm, worth, plays):
 def parts(member):
     """The pieces of an ensemble that these are about, as plain arrays: linear, waves (weights, covariances, precision), nodes, cuts."""
     F, I = member
-    M, room, d, k = (int(I[i]) for i in (h.ARMS, p.ROOM, p.PLACES, p.WAVES))
+    M, room, d, k = (int(I[i]) for i in (h.ARMS, p.ROOM, p.PLACES, p.COSINES))
     at = int(I[p.LINEAR])
     linear = F[at : at + M * room].reshape(M, room)[:, :d]
     spread = F[at + M * room : at + M * room + M * room * room].reshape(M, room, room)[:, :d, :d]
-    at, stride = int(I[p.WAVE]) + k * (room + 1), int(I[p.STRIDE])
+    at, stride = int(I[p.COSINE]) + k * (room + 1), int(I[p.STRIDE])
     waves = F[at : at + M * (k + 1)].reshape(M, k + 1)
     at += M * (k + 1)
     wide = F[at : at + M * (k + 1) * stride].reshape(M, k + 1, stride)[:, :, : k + 1]

@@ -155,7 +155,7 @@ def test_the_constants_and_the_bound(own):
     assert hsb.HSB(structure, arms=ARMS, horizon=100).regret_bound() < math.inf
     dearest = max(theory.prior_cost(structure, mapping, arms=ARMS) for mapping in product(range(ARMS), repeat=structure.leaves))
     assert dearest <= A
-    with pytest.raises(hsb.InputError, match="none of them"):
+    with pytest.raises(hsb.InputError, match="not one of them"):
         theory.example_bound(structure, arms=2, horizon=10, learning_rate=0.1)
     assert theory.policy_bound(structure, arms=2, horizon=10, lipschitz=1.0) > theory.regret_bound(
         structure, arms=2, horizon=10

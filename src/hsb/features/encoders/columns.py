@@ -23,8 +23,8 @@ class Columns(Encoder):
     indicator, 0 or 1. Means, deviations and categories are those of the head; a category that the head lacks is 0 everywhere.
 
     `features`: the declaration of the columns; None: inferred from the head. Logs of `hsb.logs` are read by name: columns may come in any
-    order, others are left out, and a log without one of them raises `InputError`. `hsb.learn_from`, `hsb.replay` and `hsb.evaluate.off_policy` take it as
-    `context=`.
+    order, others are left out, and a log without one of them raises `InputError`.
+    `hsb.learn_from`, `hsb.replay` and `hsb.evaluate.off_policy` take it as `context=`.
 
     >>> import hsb.features.encoders
     >>> shop = {"country": ["FR", "DE", "FR"], "age": [30, None, 40]}
@@ -67,7 +67,7 @@ class Columns(Encoder):
         return self
 
     def transform(self, rows: Any) -> Floats:
-        """Return the contexts of a table, an array with a column for each of `names`. The table has named columns, or rows if fitted on rows."""
+        """Return the contexts of a table, an array with a column for each of `names`. The table has columns by name, or rows if fitted so."""
         if not self.features:
             raise InputError("This Columns has not been fitted. Call fit(head) first.")
         reader = self._reader
