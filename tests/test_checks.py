@@ -350,7 +350,7 @@ MAKE: dict[str, list[str]] = {
     "Hierarchy({'a': {'leaves': [1, 2]}})": ["root's leaves", "0 .. N-1", "[1, 2]"],
     "Hierarchy({'a': {'leaves': [0]}}, root='z')": ["root 'z'", "['a']"],
     "Hierarchy({'a': {'leaves': [0, 1], 'groups': [['b']]}, 'b': {'leaves': [0]}})": ["['b'] of 'a'", "missing [1]"],
-    "Hierarchy({'a': {'leaves': [0], 'groups': [['b']]}, 'b': {'leaves': [0, 1]}})": ["['b'] of 'a'", "not its own [1]"],
+    "Hierarchy({'a': {'leaves': [0], 'groups': [['b']]}, 'b': {'leaves': [0, 1]}})": ["['b'] of 'a'", "foreign [1]"],
     "Hierarchy({'a': {'leaves': [0], 'groups': [['b', 'b']]}, 'b': {'leaves': [0]}})": ["leaf 0 is in 'b' and in 'b'"],
     "Hierarchy({'a': {'leaves': [0], 'groups': [['z']]}})": ["'a'", "'z'", "not a node"],
     "Hierarchy({'a': {'leaves': [0], 'groups': [[]]}})": ["'a'", "empty group"],

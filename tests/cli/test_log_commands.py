@@ -139,7 +139,7 @@ def test_bad_input_is_one_line_and_writes_nothing(log, tmp_path, capsys, monkeyp
     fails(capsys, ["replay", log, "--policy", "two.hsb"], "136")
     fails(capsys, ["train", log], "--out")
     fails(capsys, ["train", log, "--out", "none/p.hsb"], "no folder none")
-    fails(capsys, ["train", log, "--out", "p.hsb", "--components", "200"], "components cannot be found in 136")
+    fails(capsys, ["train", log, "--out", "p.hsb", "--components", "200"], "components are more than the 136")
     fails(capsys, ["train", log, "--out", "p.hsb", "--learning-rate", "-1"], "--learning-rate must")
     fails(capsys, ["train", log, "--out", "p.hsb", "--high", "0.5"], "outside")
     fails(capsys, ["evaluate", log], "--policy")

@@ -69,7 +69,7 @@ def test_contexts_and_few_rules(policy: hsb.HSB) -> None:
     members = [{**context, "member": True} for context in visitors(400, 3)]
     found = policy.explain(contexts=members)
     assert found.importance["member"] == 0.0 and agreement(found, policy, members) >= 0.98
-    assert sum(region.share for region in found) == pytest.approx(1.0)
+    assert sum(region.coverage for region in found) == pytest.approx(1.0)
     short = policy.explain(rules=8)
     assert len(short) <= 8 and short.agreement is not None and 0.7 < short.agreement < 0.99
     assert (
@@ -113,9 +113,9 @@ def test_missing_values_of_a_cycle() -> None:
 
 
 def test_times_are_dates_and_hours() -> None:
-    assert Column("when", form="date").says((19000.0, np.inf)) == "when >= 2022-01-08"
-    assert Column("when", low=0.0, high=24.0, form="clock").says((18.5, 24.0), short=True) == "when >= 18:30"
-    assert Column("when", low=0.0, high=7.0, form="weekday").says((4.5, 7.0), short=True) == "when >= Saturday"
+    assert Column("when", form="date").condition((19000.0, np.inf)) == "when >= 2022-01-08"
+    assert Column("when", low=0.0, high=24.0, form="clock").condition((18.5, 24.0), short=True) == "when >= 18:30"
+    assert Column("when", low=0.0, high=7.0, form="weekday").condition((4.5, 7.0), short=True) == "when >= Saturday"
     policy, rng = hsb.HSB(arms=["day", "night"], seed=0), np.random.default_rng(0)
     for _ in range(1500):
         when = datetime(2024, 1, 1) + timedelta(hours=float(rng.random() * 24 * 60))

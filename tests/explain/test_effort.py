@@ -11,8 +11,8 @@ import hsb
 from hsb import cli
 from hsb.explain.asking import player
 from hsb.explain.columns import Column
-from hsb.explain.effort import UNITS, Effort, question
-from hsb.explain.played import MEASURED, WEIGHED, played
+from hsb.explain.effort import UNITS, Effort, query_cost
+from hsb.explain.played import MEASURED, WEIGHED, extract_rules
 
 LIMIT = 120.0  # seconds
 
@@ -65,8 +65,8 @@ def test_the_work_is_what_was_allowed(cost: float, rules: int | None) -> None:
     columns = [Column(f"x{j}", low=0.0, high=1.0) for j in range(8)]
     for effort in (0.3, 3.0):
         play = Counted(border(8))
-        work = Effort(effort, question=cost, columns=8)
-        played(columns, play, list("abcd"), rules=rules, work=work)
+        work = Effort(effort, query_cost=cost, columns=8)
+        extract_rules(columns, play, list("abcd"), rules=rules, work=work)
         whole = UNITS * effort * (1.0 + 2.0 * MEASURED + WEIGHED)
         assert 0 < play.asked * cost <= 1.2 * whole + cost * 8 * 300
 
@@ -75,8 +75,8 @@ def test_more_effort_says_more() -> None:
     columns = [Column(f"x{j}", low=0.0, high=1.0) for j in range(3)]
     shares = []
     for effort in (0.05, 0.3, 5.0):
-        work = Effort(effort, question=5.0, columns=3)
-        found = played(columns, border(3), list("abcd"), rules=None, work=work)
+        work = Effort(effort, query_cost=5.0, columns=3)
+        found = extract_rules(columns, border(3), list("abcd"), rules=None, work=work)
         assert found.agreement is not None
         shares.append(found.agreement)
     assert shares == sorted(shares) and shares[-1] > shares[0] + 0.05
@@ -91,8 +91,8 @@ def test_it_ends_where_more_rules_say_no_more() -> None:
         return np.stack([arm == 0, arm == 1], axis=1).astype(float)
 
     play, control = Counted(dice), Counted(border(6))
-    found = played(columns, play, ["a", "b"], rules=None, work=Effort(50.0, question=2.0, columns=6))
-    other = played(columns, control, list("abcd"), rules=None, work=Effort(50.0, question=2.0, columns=6))
+    found = extract_rules(columns, play, ["a", "b"], rules=None, work=Effort(50.0, query_cost=2.0, columns=6))
+    other = extract_rules(columns, control, list("abcd"), rules=None, work=Effort(50.0, query_cost=2.0, columns=6))
     assert len(found) <= 12 and play.asked < 200_000
     assert len(other) > 100 and control.asked > play.asked
 
@@ -116,7 +116,7 @@ def test_questions_cost_what_was_measured() -> None:
         (74, 100): 257.0,
     }
     for about, took in measured.items():
-        assert took / 2.2 <= question(*about) <= took * 2.2
+        assert took / 2.2 <= query_cost(*about) <= took * 2.2
 
 
 def test_a_long_explanation_keeps_nobody_waiting(twenty: hsb.HSB) -> None:
@@ -155,7 +155,7 @@ def test_more_tags_than_are_told_apart(most: int) -> None:
     policy = tagged(most)
     for how in ({}, {"rules": None}, {"rules": 1}):
         found = policy.explain(**how)  # type: ignore[arg-type]
-        assert sum(region.share for region in found) == pytest.approx(1.0)
+        assert sum(region.coverage for region in found) == pytest.approx(1.0)
         assert found.arm_at({"tags": ["t1", "never seen before"]}) in "ab"
     found = policy.explain()
     assert found.agreement is not None and found.agreement > 0.97

@@ -19,8 +19,8 @@ from hsb.explain import Explanation, Region
 from hsb.explain.asking import edges_of, player
 from hsb.explain.columns import LEAST, MISSING, NEW, Column, Part, coded, columns_of, inside
 from hsb.explain.cuts import best_cut, threshold
-from hsb.explain.joining import joined, union
-from hsb.explain.played import played
+from hsb.explain.joining import join, union
+from hsb.explain.played import extract_rules
 from hsb.explain.samplers import Everywhere, SimilarContexts
 
 SIX = columns_of(hsb.Box.unit(6))
@@ -47,14 +47,17 @@ def readme() -> hsb.HSB:
 def test_two_rules_where_two_are_true() -> None:
     policy = readme()
     found = policy.explain()
-    assert re.sub(r"0\.9\d|1\.00", "*", str(found)) == "0 <= x < 0.5: play 'a' (sure *)\n0.5 <= x <= 1: play 'c' (sure *)"
-    assert found.agreement == 1.0 and [region.share for region in found] == [0.5, 0.5]
+    assert (
+        re.sub(r"0\.9\d|1\.00", "*", str(found))
+        == "0 <= x < 0.5: play 'a' (probability *)\n0.5 <= x <= 1: play 'c' (probability *)"
+    )
+    assert found.agreement == 1.0 and [region.coverage for region in found] == [0.5, 0.5]
     fresh = np.random.default_rng(1).random(2000)
     assert agreement(found, policy, fresh) == 1.0
     for region in found:
         (low, high), i = region.bounds[0], policy.arms.index(region.arm)
         there = [policy.probabilities(x)[i] for x in np.linspace(low, high, 401)[:-1]]
-        assert region.sure == pytest.approx(np.mean(there), abs=0.01)
+        assert region.probability == pytest.approx(np.mean(there), abs=0.01)
 
 
 @pytest.mark.parametrize("rounds", [5_000, 20_000])
@@ -64,10 +67,10 @@ def test_six_features(rounds: int) -> None:
     found = policy.explain(rules=None)
     assert found.agreement == 1.0 and agreement(found, policy, fresh) == 1.0
     assert len(found) < 80
-    grown = played(SIX, player(policy), policy.arms, rules=None)  # its cells not being known
+    grown = extract_rules(SIX, player(policy), policy.arms, rules=None)  # its cells not being known
     assert grown.agreement is not None and grown.agreement >= 0.98 and agreement(grown, policy, fresh) >= 0.98
     assert agreement(other.explain(), policy, fresh) < 0.6  # negative control: the rules of another policy
-    assert sum(region.share for region in found) == pytest.approx(1.0)
+    assert sum(region.coverage for region in found) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("rounds", [5_000, 20_000])
@@ -111,7 +114,7 @@ def test_contexts_as_they_come() -> None:
     fresh = np.random.default_rng(4).random((1000, 6)) * [0.25, 1, 1, 1, 1, 1]
     assert agreement(found, policy, fresh) >= 0.98
     assert found.importance["x0"] < 0.01 < policy.explain().importance["x0"]
-    assert sum(region.share for region in found if region.bounds[0] == (0.0, 0.25)) > 0.2  # type: ignore[comparison-overlap]
+    assert sum(region.coverage for region in found if region.bounds[0] == (0.0, 0.25)) > 0.2  # type: ignore[comparison-overlap]
     with pytest.raises(hsb.InputError, match="outside"):
         policy.explain(contexts=corner - 1.0)
 
@@ -121,7 +124,7 @@ def test_no_cells_at_all(features: int) -> None:
     """Scores linear in the features: nothing that boxes can say exactly."""
     weights = np.random.default_rng(1).normal(size=(4, features))
     play = linear(weights)
-    found = played(columns_of(hsb.Box.unit(features)), play, list("abcd"), rules=None)  # type: ignore[arg-type]
+    found = extract_rules(columns_of(hsb.Box.unit(features)), play, list("abcd"), rules=None)  # type: ignore[arg-type]
     fresh = np.random.default_rng(2).random((4000, features))
     right = np.array(list("abcd"))[play(fresh).argmax(axis=1)]  # type: ignore[operator]
     assert np.mean(np.array(found.arms_at(fresh)) == right) >= 0.98
@@ -130,7 +133,7 @@ def test_no_cells_at_all(features: int) -> None:
 
 def test_mixed_columns() -> None:
     sample, fresh = visitors(512, 1), visitors(4000, 2)
-    found = played(VISITOR, by_rules, list("abcd"), sample=sample, rules=None)
+    found = extract_rules(VISITOR, by_rules, list("abcd"), sample=sample, rules=None)
     right = np.array(list("abcd"))[by_rules(fresh).argmax(axis=1)]
     assert np.mean(np.array(found.arms_at(fresh)) == right) >= 0.98
     assert np.mean(np.array(found.arms_at(fresh)) == np.roll(right, 1)) < 0.7  # negative control
@@ -158,7 +161,7 @@ def test_contexts_are_read() -> None:
             np.isnan(rows[:, :1]), [[1.0, 0.0, 0.0]], np.where(rows[:, :1] < 30, [[0.0, 1.0, 0.0]], [[0.0, 0.0, 1.0]])
         )
 
-    found = played(columns, play, ["unknown", "young", "old"], sample=sample, read=read)
+    found = extract_rules(columns, play, ["unknown", "young", "old"], sample=sample, read=read)
     assert [found.arm_at(each) for each in ({}, {"age": 20, "member": True}, {"age": 50})] == ["unknown", "young", "old"]
     assert {region.where for region in found} == {"age is missing", "age < 30", "age >= 30"}
     assert found.arms_at([{"age": 29}, {"age": 31}]) == ["young", "old"]
@@ -166,13 +169,13 @@ def test_contexts_are_read() -> None:
 
 def test_one_column_with_missing_values() -> None:
     sample = np.append(np.random.default_rng(0).normal(0, 5, 300), [np.nan] * 20).reshape(-1, 1)
-    found = played(
+    found = extract_rules(
         [Column("t", missing=True)],
         lambda rows: np.hstack([rows >= 1.5, ~(rows >= 1.5)]).astype(float),
         ["warm", "cold"],
         sample=sample,
     )
-    assert str(found) == "t < 1.5 (or missing): play 'cold' (sure 1.00)\nt >= 1.5: play 'warm' (sure 1.00)"
+    assert str(found) == "t < 1.5 (or missing): play 'cold' (probability 1.00)\nt >= 1.5: play 'warm' (probability 1.00)"
 
 
 # -- exact ---------------------------------------------------------------------------------------------------------------
@@ -324,7 +327,7 @@ def test_joining_changes_nothing_but_the_number_of_parts(cuts: list[tuple[int, i
     points = np.column_stack([rng.random((300, 2)), rng.integers(MISSING, 4, 300)])
     counts = np.sum([inside(part, columns, points) for part in kept], axis=0)
     assert np.array_equal(counts, np.sum([inside(part, columns, points) for part in union(kept)], axis=0))
-    assert sorted(i for _, members in joined(kept) for i in members) == list(range(len(kept)))
+    assert sorted(i for _, members in join(kept) for i in members) == list(range(len(kept)))
     assert len(union(parts)) <= len(parts)
 
 
@@ -340,9 +343,9 @@ def test_worlds_stay_inside() -> None:
     cells = Everywhere(columns_of(hsb.Cells(5)))
     assert set(cells.draw(200, rng).ravel()) == set(range(5))
     with pytest.raises(hsb.InputError, match="which values 'age' may have"):
-        played((Column("age"),), by_rules, ["a"])
+        extract_rules((Column("age"),), by_rules, ["a"])
     with pytest.raises(hsb.InputError, match="rows of 6 numbers"):
-        played(VISITOR, by_rules, ["a"], sample=np.zeros((3, 2)))
+        extract_rules(VISITOR, by_rules, ["a"], sample=np.zeros((3, 2)))
 
 
 # -- for people ----------------------------------------------------------------------------------------------------------
@@ -355,8 +358,8 @@ def test_names_are_used_in_the_users_units() -> None:
     young = contexts[:, 0] < 36
     hsb.simulate(policy, contexts, np.column_stack([young, ~young]).astype(float))
     said = str(policy.explain(names=["age", "spend"]))
-    assert re.sub(r"sure \d.\d\d", "sure", said) == (
-        "age >= 36: play 'tea' (sure, share 0.75)\nage < 36: play 'coffee' (sure, share 0.25)"
+    assert re.sub(r"probability \d.\d\d", "probability", said) == (
+        "age >= 36: play 'tea' (probability, coverage 0.75)\nage < 36: play 'coffee' (probability, coverage 0.25)"
     )
     assert [column.name for column in policy.explain().columns] == ["x0", "x1"]
     for bad in (["age"], ["age", "age"], ["age", 3], "age", ["", "b"], 7):
@@ -378,7 +381,7 @@ def test_nodes_are_called_by_their_names() -> None:
 def many() -> Explanation:
     cut = np.linspace(0.0, 1.0, 31) ** 2
     sides = [
-        Region((((float(a), float(b)), (0.0, 1.0)),), "ab"[i % 2], 0.9, share=float(b - a))
+        Region((((float(a), float(b)), (0.0, 1.0)),), "ab"[i % 2], 0.9, coverage=float(b - a))
         for i, (a, b) in enumerate(pairwise(cut))
     ]
     tree = hsb.BinaryTree(depth=2, space=hsb.Box.unit(2))
@@ -388,7 +391,7 @@ def many() -> Explanation:
 def test_the_largest_rules_come_first() -> None:
     lines = str(many()).splitlines()
     assert len(lines) == 13 and lines[-1] == "... and 18 smaller ones, 36 % of contexts: explain(top=None)"
-    shares = [float(line.rpartition("share ")[2][:-1]) for line in lines[:-1]]
+    shares = [float(line.rpartition("coverage ")[2][:-1]) for line in lines[:-1]]
     assert shares == sorted(shares, reverse=True)
     policy = taught_banners(20_000)
     whole = policy.explain(rules=None)
@@ -418,7 +421,7 @@ def test_html_is_safe_and_folds() -> None:
     nasty = "<script>alert('x')</script>"
     column = Column("a & <b>", "category", labels=(nasty, "ok"))
     sample = np.random.default_rng(0).integers(0, 2, size=(50, 1)).astype(float)
-    found = played([column], lambda rows: np.hstack([rows, 1 - rows]), ["<i>one</i>", "two"], sample=sample)
+    found = extract_rules([column], lambda rows: np.hstack([rows, 1 - rows]), ["<i>one</i>", "two"], sample=sample)
     page = found._repr_html_()
     assert "<script" not in page and "<i>" not in page and "a &amp; &lt;b&gt;" in page and "&lt;i&gt;one" in page
     assert "<details" not in page and "http" not in page
@@ -436,7 +439,7 @@ def test_importance_finds_what_matters() -> None:
             9.0 * np.column_stack([rows[:, 0] < 0.5, (rows[:, 0] >= 0.5) & (rows[:, 2] < 0.5), 0.5 * np.ones(len(rows))])
         )
 
-    found = played(columns_of(hsb.Box.unit(4), ["hour", "noise", "spend", "dust"]), play, list("abc"))
+    found = extract_rules(columns_of(hsb.Box.unit(4), ["hour", "noise", "spend", "dust"]), play, list("abc"))
     assert found.importance == pytest.approx({"hour": 0.5, "noise": 0.0, "spend": 0.25, "dust": 0.0}, abs=0.03)
     assert found.importance["noise"] == found.importance["dust"] == 0.0
     assert re.search(r"^matters most: hour 0\.\d\d, spend 0\.\d\d$", str(found), re.M)
@@ -451,7 +454,7 @@ def test_importance_finds_what_matters() -> None:
         (frozenset({0, 1}), "c in FR, DE"),
         (frozenset({2}), "c is IT"),
         (frozenset({MISSING}), "c is missing"),
-        (frozenset({NEW}), "c is none of these"),
+        (frozenset({NEW}), "c is any other"),
         (frozenset({0, MISSING}), "c in FR, missing"),
         (frozenset({0, 1, NEW, MISSING}), "c is not IT"),
         (frozenset({0, 1, 2, NEW}), "c is not missing"),
@@ -460,13 +463,13 @@ def test_importance_finds_what_matters() -> None:
     ],
 )
 def test_sets_in_words(side: frozenset[int], said: str) -> None:
-    assert Column("c", "category", labels=("FR", "DE", "IT"), missing=True).says(side) == said
+    assert Column("c", "category", labels=("FR", "DE", "IT"), missing=True).condition(side) == said
 
 
 def test_ranges_and_long_lists_in_words() -> None:
     age = Column("age", missing=True)
     sides = [(-np.inf, LEAST), (LEAST, np.inf), (LEAST, 30.0), (-np.inf, 30.0), (30.0, 45.5), (45.5, np.inf)]
-    assert [age.says(side) for side in sides] == [
+    assert [age.condition(side) for side in sides] == [
         "age is missing",
         "age is not missing",
         "age < 30",
@@ -475,8 +478,8 @@ def test_ranges_and_long_lists_in_words() -> None:
         "age >= 45.5",
     ]
     long = Column("c", "category", labels=tuple(f"k{i}" for i in range(30)))
-    assert long.says(frozenset(range(12))) == "c in k0, k1, k2, k3, k4, k5, k6, k7 and 4 more"
-    assert Column("m", "flag").says(frozenset({0, MISSING})) == "m is false"
+    assert long.condition(frozenset(range(12))) == "c in k0, k1, k2, k3, k4, k5, k6, k7 and 4 more"
+    assert Column("m", "flag").condition(frozenset({0, MISSING})) == "m is false"
 
 
 def test_pictures_of_any_number_of_columns(tmp_path: object) -> None:
@@ -494,7 +497,7 @@ def test_pictures_of_any_number_of_columns(tmp_path: object) -> None:
     assert found.plot(alone) is alone and len(alone.figure.axes) == 1
     assert len(found.plot_importance().patches) == 6
     assert hsb.plot.explanation_png(found).startswith(b"\x89PNG")
-    mixed = played(VISITOR, by_rules, list("abcd"), sample=visitors(300, 0))
+    mixed = extract_rules(VISITOR, by_rules, list("abcd"), sample=visitors(300, 0))
     assert hsb.plot.explanation_png(mixed).startswith(b"\x89PNG")
     strip = readme().explain(names=["age"]).plot()
     assert strip.get_xlabel() == "age" and strip.get_title(loc="left") == "The arm played most"
@@ -510,7 +513,7 @@ def test_a_mapping_is_measured_too() -> None:
     assert found.log_probability == mapping.log_probability and len(found) == len(mapping)
     assert found.agreement is not None and found.agreement > 0.7 and set(found.importance) == {"x0", "x1"}
     assert len(str(found).splitlines()) <= len(found)
-    assert sum(region.share for region in found) == pytest.approx(1.0)
+    assert sum(region.coverage for region in found) == pytest.approx(1.0)
     fresh = np.random.default_rng(0).random((500, 2))
     assert found.merged().arms_at(fresh) == found.arms_at(fresh)
     assert hsb.HSB(hsb.BinaryTree(depth=3), arms=2).explain().regions[0].seen is False

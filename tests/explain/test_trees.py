@@ -229,7 +229,10 @@ def test_the_right_feature_is_found() -> None:
     found = explain(structure, members, ["low", "high"], None)
     assert found.chosen == structure.structures[1]
     assert [region.bounds for region in found] == [((0.0, 1.0), (0.0, 0.5)), ((0.0, 1.0), (0.5, 1.0))]
-    assert str(found) == "x1 < 0.5: play 'low' (sure 1.00, share 0.50)\nx1 >= 0.5: play 'high' (sure 1.00, share 0.50)"
+    assert (
+        str(found)
+        == "x1 < 0.5: play 'low' (probability 1.00, coverage 0.50)\nx1 >= 0.5: play 'high' (probability 1.00, coverage 0.50)"
+    )
 
 
 def test_from_a_policy() -> None:
@@ -239,7 +242,9 @@ def test_from_a_policy() -> None:
     for age in rng.uniform(18, 90, size=2000):
         decision = policy.decide(age)
         policy.learn(decision, loss=float((decision.arm == "tea") == (age < 54)))
-    assert str(policy.explain()) == "18 <= x < 54: play 'coffee' (sure 1.00)\n54 <= x <= 90: play 'tea' (sure 1.00)"
+    assert (
+        str(policy.explain()) == "18 <= x < 54: play 'coffee' (probability 1.00)\n54 <= x <= 90: play 'tea' (probability 1.00)"
+    )
     assert policy.explain().arm_at(90) == "tea"
     with pytest.raises(hsb.InputError, match="outside"):
         policy.explain().arm_at(17)

@@ -16,12 +16,18 @@ from hsb.explain import Explanation, Region
 def test_words() -> None:
     structure = hsb.ArbitrarySplits(leaves=4, space=hsb.Cells(4))
     found, _ = run(structure, None, [0, 1, 2, 3] * 2, [0, 1, 0, 1, 2, 2, 2, 2], [9.0] * 8)
-    assert str(found) == "0 <= x < 1 or 2 <= x < 3: play 'b' (sure 1.00)\n1 <= x < 2 or 3 <= x < 4: play 'a' (sure 1.00)"
+    assert (
+        str(found)
+        == "0 <= x < 1 or 2 <= x < 3: play 'b' (probability 1.00)\n1 <= x < 2 or 3 <= x < 4: play 'a' (probability 1.00)"
+    )
     assert found.regions[0].bounds == ((0.0, 3.0),)
     assert [region.boxes for region in found.merged()] == [region.boxes for region in found]  # cannot be said with fewer
     square = hsb.PositionSplits(bits=[1, 1], space=hsb.Box([0, 10], [1, 20]))
     found, _ = run(square, None, [0, 1, 2, 3] * 2, [0, 1, 0, 1, 2, 2, 2, 2], [9.0] * 8)
-    assert str(found) == "x1 < 15: play 'b' (sure 1.00, share 0.50)\nx1 >= 15: play 'a' (sure 1.00, share 0.50)"
+    assert (
+        str(found)
+        == "x1 < 15: play 'b' (probability 1.00, coverage 0.50)\nx1 >= 15: play 'a' (probability 1.00, coverage 0.50)"
+    )
 
 
 def test_the_users_own_nodes_are_called_by_their_names() -> None:
@@ -36,7 +42,7 @@ def test_the_users_own_nodes_are_called_by_their_names() -> None:
     }
     ages = hsb.Hierarchy(nodes)
     found, _ = run(ages, None, [0, 1, 2, 3] * 2, [0, 1, 1, 1, 2, 2, 2, 2], [9.0] * 8)
-    assert str(found) == "young: play 'b' (sure 1.00)\nold: play 'a' (sure 1.00)"
+    assert str(found) == "young: play 'b' (probability 1.00)\nold: play 'a' (probability 1.00)"
     assert [region.name for region in found.merged()] == ["young", "old"]
     assert [region["name"] for region in found.to_dict()["regions"]] == ["young", "old"]
     found, _ = run(ages, None, [0, 1, 2, 3] * 2, [0, 1, 1, 0, 2, 2, 2, 2], [9.0] * 8)
@@ -44,9 +50,13 @@ def test_the_users_own_nodes_are_called_by_their_names() -> None:
     assert [region.name for region in found.merged()] == ["ends", "working"]
     found, _ = run(hsb.Hierarchy(nodes, space=hsb.Box(20, 60)), None, [0, 1, 2, 3] * 2, [0, 0, 0, 1, 2, 2, 2, 2], [9.0] * 8)
     assert [(region.name, region.arm) for region in found] == [("young", "b"), ("working", "b"), ("retired", "a")]
-    assert str(found.merged()) == "20 <= x < 50: play 'b' (sure 1.00)\nretired: play 'a' (sure 1.00)"  # no node has that region
+    assert (
+        str(found.merged()) == "20 <= x < 50: play 'b' (probability 1.00)\nretired: play 'a' (probability 1.00)"
+    )  # no node has that region
     found, _ = run(ages, None, [0, 1, 2, 3] * 2, [0, 0, 0, 1, 2, 2, 2, 2], [9.0] * 8)
-    assert str(found) == "young or working: play 'b' (sure 1.00)\nretired: play 'a' (sure 1.00)"  # numbers of cells say nothing
+    assert (
+        str(found) == "young or working: play 'b' (probability 1.00)\nretired: play 'a' (probability 1.00)"
+    )  # numbers of cells say nothing
     default = hsb.HSB(ages, arms=["a", "b"], seed=0)
     assert str(default.explain()) == "all: never seen"
 

@@ -217,7 +217,7 @@ def test_parts_that_are_none_are_refused(parts):
 
 @pytest.mark.parametrize("part", [hsb.Number, "number", None, Point()])
 def test_a_part_must_be_a_kind_that_exists(part):
-    with pytest.raises(hsb.InputError, match="Part 'lat' of Odd needs a kind that exists"):
+    with pytest.raises(hsb.InputError, match="Part 'lat' of Odd needs a built-in kind"):
         hsb.Features(place=kind_with({"lat": part}))
 
 
@@ -318,7 +318,7 @@ def test_a_class_that_has_changed_since_is_refused(tmp_path, monkeypatch):
     policy = learned(own(), contexts(5))
     policy.save(tmp_path / "policy.hsb")
     monkeypatch.setattr(Point, "parts", {"lat": hsb.Number(), "lon": hsb.Cycle(360)})
-    with pytest.raises(hsb.FileError, match=r"Point\(\) has other parts here than there. Define the class as it was"):
+    with pytest.raises(hsb.FileError, match=r"Point\(\) has other parts here than in the file. Define the class as it was"):
         hsb.load(tmp_path / "policy.hsb")
     monkeypatch.setitem(composite.Composite.own, "Trip", Half)
     with pytest.raises(hsb.FileError, match=r"settings of Half are \[\] here"):

@@ -66,7 +66,7 @@ def test_as_the_naive_reader(contexts, last):
         naive.observed.append(context)
         if reader.due:
             naive.fitted = len(naive.observed)
-    z, cells = reader.encoded(reader.read(last))
+    z, cells = reader.encode_row(reader.read(last))
     assert z == pytest.approx(naive.z(last), rel=1e-9, abs=1e-9)
     assert cells.tolist() == naive.cells(last)
     assert len(reader.place_names) == len(z) and len(reader.shapes) == len(cells)
@@ -78,7 +78,7 @@ def test_cycles_as_the_naive_reader(hours, last):
     for hour in hours:
         naive.admit({"h": hour})
         meet(reader, {"h": hour})
-    z, cells = reader.encoded(reader.read({"h": last}))
+    z, cells = reader.encode_row(reader.read({"h": last}))
     assert z == pytest.approx(naive.z({"h": last}), abs=1e-9)
     assert cells.tolist() == naive.cells({"h": last})
 
@@ -112,7 +112,7 @@ def test_counts_as_the_naive_ones():
     z, cells = np.empty((1500, 40)), np.empty((1500, 9), dtype=np.int64)
     reader.encode_rows(rows, z, cells)
     for row, row_z, row_cells in zip(rows[:50], z, cells, strict=False):
-        one, ones = reader.encoded(row)
+        one, ones = reader.encode_row(row)
         assert row_z[: len(one)].tolist() == one.tolist() and row_cells[: len(ones)].tolist() == ones.tolist()
 
 
@@ -128,10 +128,10 @@ def test_refits_say_how_z_moved():
             raw = reader.read(context)
         reader.observe(raw)
         if reader.due:
-            before, _ = reader.encoded(reader.read(probe))
+            before, _ = reader.encode_row(reader.read(probe))
             had = reader.layout.F[: reader.inputs, 4].copy()
             a, c = reader.refit()
-            after, _ = reader.encoded(reader.read(probe))
+            after, _ = reader.encode_row(reader.read(probe))
             assert len(a) == len(c) == reader.places
             for s, place in enumerate(reader.layout.I[: reader.inputs, 1]):
                 if had[s] == 0.0 and reader.raw_input_names[s] != "b":
@@ -148,8 +148,8 @@ def test_a_late_row_is_shorter():
     short = reader.read({"a": 1.0})
     reader.admit({"a": 2.0, "b": "x"})
     reader.admit({"a": 2.0})
-    z, cells = reader.encoded(short)
-    assert (z == reader.encoded(reader.read({"a": 1.0}))[0]).all() and cells.tolist() == [1, leading_bits(1.0), 0]
+    z, cells = reader.encode_row(short)
+    assert (z == reader.encode_row(reader.read({"a": 1.0}))[0]).all() and cells.tolist() == [1, leading_bits(1.0), 0]
     reader.observe(short)
     assert np.array_equal(reader.sample, [[1.0, NAN]], equal_nan=True)
     longer, more = np.full(9, 7.0), np.full(5, 7)
@@ -180,15 +180,15 @@ def test_sampled_rows_are_whole():
 def test_many_values_are_cut_into_even_cells():
     rng = np.random.default_rng(1)
     reader = learned([{"x": x} for x in np.exp(3 * rng.normal(size=4096)).tolist()])
-    cells = [reader.encoded(np.array([x]))[1][0] for x in np.exp(3 * rng.normal(size=4096))]
+    cells = [reader.encode_row(np.array([x]))[1][0] for x in np.exp(3 * rng.normal(size=4096))]
     counts = np.bincount(cells, minlength=32)[1:]
     assert len(counts) == 31 and counts.min() > 4096 / 31 / 3 and counts.max() < 4096 / 31 * 3
     even = learned([{"x": float(t % 62)} for t in range(256)])
-    assert np.bincount([even.encoded(np.array([float(x)]))[1][0] for x in range(62)]).tolist() == [0, *[2] * 31]
+    assert np.bincount([even.encode_row(np.array([float(x)]))[1][0] for x in range(62)]).tolist() == [0, *[2] * 31]
     half = learned([{"x": 0.0 if t % 2 else t / 1000} for t in range(2048)])
-    used = {half.encoded(np.array([0.0 if t % 2 else t / 1000]))[1][0] for t in range(2048)}
+    used = {half.encode_row(np.array([0.0 if t % 2 else t / 1000]))[1][0] for t in range(2048)}
     assert len(used) == 31  # what is common takes one cell, not half of them
-    assert half.encoded(np.array([math.inf]))[1][0] == 31 and half.encoded(np.array([-math.inf]))[1][0] == 1
+    assert half.encode_row(np.array([math.inf]))[1][0] == 31 and half.encode_row(np.array([-math.inf]))[1][0] == 1
 
 
 @given(st.lists(st.floats(allow_nan=False) | st.sampled_from([0.0, 1.0, 5e-324, -1e308, 1e308]), min_size=2, max_size=40))
@@ -198,7 +198,7 @@ def test_cells_and_places_of_any_numbers(values):
     order = sorted(set(values))
     cells, z = [], []
     for x in order:
-        (_, place), (cell, bits) = reader.encoded(np.array([x]))
+        (_, place), (cell, bits) = reader.encode_row(np.array([x]))
         assert bits == leading_bits(x)
         cells.append(cell)
         z.append(place)
@@ -386,7 +386,7 @@ def test_categories_beyond_the_limit_share_places():
     assert reader.places == 4 and reader.shared == 17 and reader.unseen == 0
     raw, unseen = reader.look({"c": "c12"})
     assert not unseen and 3 <= raw[0] < 6
-    z, cells = reader.encoded(raw)
+    z, cells = reader.encode_row(raw)
     assert z[1 + int(raw[0]) - 3] == 1.0 and z.sum() == 2.0 and cells[0] == 2 + raw[0] - 3
     assert reader.shapes == [("kary", 5)]
     assert FeatureReader(Features(c=Category(limit=3))).read({"c": "c12"}).tolist() == [-1.0]
@@ -402,7 +402,7 @@ def test_tags_beyond_the_limit_share_places():
     assert not unseen and set(raw.tolist()) <= {0.0, 2.0} and raw.max() == 2.0
     reader.observe(raw)
     assert reader.shared == int((raw == 2.0).sum())
-    z, cells = reader.encoded(raw)
+    z, cells = reader.encode_row(raw)
     assert z.tolist() == [1.0, *(raw / 2)] and cells.tolist() == [31 if x else 1 for x in raw]
     assert reader.read({"t": []}).tolist() == [0.0, 0.0] and np.isnan(reader.read({})).all()
 
@@ -413,7 +413,7 @@ def test_a_feature_with_several_inputs_has_one_place_for_missing():
             [{"t": None, "w": None}, {"t": ["a", "b"], "w": datetime(2024, 1, 1)}, {"t": ["c"], "w": None}], features
         )
         assert [name for name in reader.place_names if "missing" in name] == ["t is missing", "w is missing"]
-        z = dict(zip(reader.place_names, reader.encoded(reader.read({"t": []}))[0], strict=True))
+        z = dict(zip(reader.place_names, reader.encode_row(reader.read({"t": []}))[0], strict=True))
         assert z["t is missing"] == 0.0 and z["w is missing"] == 1.0 and z["t: a"] == 0.0
 
 
@@ -423,8 +423,8 @@ def test_places_beyond_the_width_share_and_add_up():
     assert reader.places == 8 == len(reader.place_names) and reader.crowded == 12
     wide = learned(contexts, width=100)
     for context in contexts[:20]:
-        z, cells = reader.encoded(reader.read(context))
-        same = wide.encoded(wide.read(context))[1]
+        z, cells = reader.encode_row(reader.read(context))
+        same = wide.encode_row(wide.read(context))[1]
         assert (cells == same).all() and np.isfinite(z).all()
         assert (z[1:] != 0).any()
     a, c = reader.refit()
@@ -442,9 +442,9 @@ def test_places_beyond_the_width_share_and_add_up():
 def test_a_shared_place_is_the_sum_of_what_is_there(contexts, width):
     narrow, wide = learned(contexts, width=width), learned(contexts)
     for context in contexts:
-        z, _ = wide.encoded(wide.read(context))
+        z, _ = wide.encode_row(wide.read(context))
         value = dict(zip(wide.place_names, z, strict=True))
-        assert narrow.encoded(narrow.read(context))[0].tolist() == [
+        assert narrow.encode_row(narrow.read(context))[0].tolist() == [
             sum(value[name] for name in names) for names in narrow.layout.names
         ]
 
@@ -454,7 +454,7 @@ def test_a_number_that_shares_its_place_is_scaled_once():
     reader = FeatureReader(Features(), width=2)  # all three share place 1
     for t, context in enumerate(contexts):
         meet(reader, context)
-        assert (reader.encoded(reader.read(contexts[3]))[0][1] == 0.0) == (t < 63)
+        assert (reader.encode_row(reader.read(contexts[3]))[0][1] == 0.0) == (t < 63)
     assert reader.layout.F[:3, SETTLED].tolist() == [64.0] * 3
 
 
@@ -512,9 +512,9 @@ def test_features_are_plain_data():
 
 def test_found_out_features_can_be_declared():
     reader = learned([{"a": 1, "b": "x", "c": True, "d": ["t"], "e": time(3), "f": None}])
-    found = reader.knowledge.found()
+    found = reader.knowledge.inferred_features()
     assert found == Features(a=Number(), b=Category(), c=Flag(), d=Tags(), e=Time())
-    assert FeatureReader(found).knowledge.found() == found
+    assert FeatureReader(found).knowledge.inferred_features() == found
 
 
 def test_dates_as_text_are_warned_of() -> None:
@@ -529,5 +529,5 @@ def test_dates_as_text_are_warned_of() -> None:
     for kind in (hsb.Time(), hsb.Category()):
         policy = hsb.HSB(arms=2, features=hsb.Features(seen=kind), seed=0)
         policy.learn(policy.decide({"seen": "2026-05-17"}), reward=1.0)
-    with pytest.raises(InputError, match="Declare all features that there are, or none"):
+    with pytest.raises(InputError, match="Declare all features, or none"):
         policy.decide({"country": "FR"})

@@ -211,7 +211,7 @@ def test_files_that_do_not_fit_are_refused(name):
 @given(st.lists(st.floats(), max_size=12))
 def test_raw_rows_from_anywhere_stay_inside(raw):
     reader = made(ROWS, Features(n=Number(), c=Category(limit=2), f=Flag(), w=Time(), t=Tags(limit=1), d=Time(), h=Time()))
-    z, cells = reader.encoded(np.array(raw, dtype=np.float64))
+    z, cells = reader.encode_row(np.array(raw, dtype=np.float64))
     assert np.isfinite(z).all()
     assert all(
         0 <= cell < {"binary": 1 << n, "bits": 1 << n, "kary": n}[way]

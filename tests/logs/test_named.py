@@ -9,7 +9,7 @@ from support.shop_logs import ARMS, CONTEXT, PARTS, shop, write_csv, write_parqu
 import hsb
 import hsb.evaluate
 import hsb.logs
-from hsb.features.design import spread
+from hsb.features.design import design_matrix
 from hsb.features.encoders import PCA, Chain, Columns, MinMax, from_dict
 from hsb.logs.named import Kinds
 from hsb.play.named import read_for
@@ -263,8 +263,8 @@ def test_a_model_of_rewards_by_name():
     with pytest.raises(hsb.InputError, match="takes features by name"):
         hsb.evaluate.off_policy(policy, log, model=hsb.BinaryTree(depth=3))
     table = next(iter(log.by_name())).named
-    assert spread(table).shape == (ROWS, 3 * 2 + 2 * 8) and np.isfinite(spread(table)).all()
-    assert np.array_equal(spread(table.take(slice(5, 9))), spread(table)[5:9])
+    assert design_matrix(table).shape == (ROWS, 3 * 2 + 2 * 8) and np.isfinite(design_matrix(table)).all()
+    assert np.array_equal(design_matrix(table.take(slice(5, 9))), design_matrix(table)[5:9])
 
 
 def test_replays_go_on_by_name(tmp_path):

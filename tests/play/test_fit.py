@@ -204,5 +204,5 @@ def test_columns_that_are_identifiers_are_named():
         learned(columns)
     assert len(found) == 1
     distinct = len(set(columns["zip"]))
-    assert f"of its {distinct} categories in 600 rows 64 are told apart, those of " in str(found[0].message)
+    assert f"of its {distinct} categories in 600 rows 64 are distinct, those of " in str(found[0].message)
     assert len(set(columns["city"])) > 64

@@ -158,7 +158,12 @@ def test_rules_as_a_frame(policy):
     frame = found.to_frame()
     assert isinstance(frame, pandas.DataFrame) and len(frame) == len(found.rules)
     for (_, row), rule in zip(frame.iterrows(), found.rules, strict=True):
-        assert (row["where"], row["arm"], row["sure"], row["share"]) == (rule.where, rule.arm, rule.sure, rule.share)
+        assert (row["where"], row["arm"], row["probability"], row["coverage"]) == (
+            rule.where,
+            rule.arm,
+            rule.probability,
+            rule.coverage,
+        )
         assert (row["earned"], row["earned_low"], row["earned_rows"]) == (rule.earned.value, rule.earned.low, rule.earned.rows)
     bare = policy.explain().to_frame()
     assert bare["earned"].isna().all()

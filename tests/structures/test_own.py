@@ -155,7 +155,7 @@ def test_the_constants_and_the_bound(own):
     assert hsb.HSB(structure, arms=ARMS, horizon=100).regret_bound() < math.inf
     dearest = max(theory.prior_cost(structure, mapping, arms=ARMS) for mapping in product(range(ARMS), repeat=structure.leaves))
     assert dearest <= A
-    with pytest.raises(hsb.InputError, match="none of them"):
+    with pytest.raises(hsb.InputError, match="not one of them"):
         theory.example_bound(structure, arms=2, horizon=10, learning_rate=0.1)
     assert theory.policy_bound(structure, arms=2, horizon=10, lipschitz=1.0) > theory.regret_bound(
         structure, arms=2, horizon=10
@@ -235,9 +235,9 @@ class Broken(hsb.Structure, listed=False):
 @pytest.mark.parametrize(
     ("group", "leaves", "words"),
     [
-        ((1, 2), {0: [0, 1, 2], 1: [0], 2: [1]}, "Group [1, 2] of 0 is no partition of its leaves: missing [2]"),
+        ((1, 2), {0: [0, 1, 2], 1: [0], 2: [1]}, "Group [1, 2] of 0 is not a partition of its leaves: missing [2]"),
         ((1, 2), {0: [0, 1, 2], 1: [0, 1], 2: [1, 2]}, "leaf 1 is in 1 and in 2"),
-        ((1,), {0: [0, 1, 2], 1: [0, 1, 2]}, "Node 1 is below itself, by way of 1"),
+        ((1,), {0: [0, 1, 2], 1: [0, 1, 2]}, "Node 1 is below itself, through 1"),
         ((1, 2), {0: [0, 1], 1: [0], 2: [1]}, "The root's leaves must be 0 .. N-1"),
     ],
 )
@@ -257,5 +257,5 @@ def test_a_structure_that_does_not_split_says_what_it_lacks():
         def parameters(self) -> dict[str, Any]:
             return {}
 
-    with pytest.raises(hsb.InputError, match=r"Silent does not say how its nodes split: it needs root, groups\(node\)"):
+    with pytest.raises(hsb.InputError, match=r"Silent does not define how its nodes split. Define root, groups\(node\)"):
         hsb.HSB(Silent(leaves=2), arms=2)

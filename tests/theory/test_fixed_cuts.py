@@ -301,7 +301,7 @@ def test_a_number_that_strays_is_refitted_soon_and_not_at_the_next_doubling():
     euros = 5.0 + 35.0 * rng.random(6000)
     reader, refitted = reader_of(np.where(np.arange(6000) < 5000, 1.0, 100.0) * euros)
     assert [rows for rows in refitted if rows > 4096] == [5120]
-    z, cells = reader.encoded(np.array([2250.0]))
+    z, cells = reader.encode_row(np.array([2250.0]))
     assert abs(z[1]) < 0.3 and 12 <= cells[0] <= 20  # the middle of what it is now
     steady, when = reader_of(euros)
     assert all(rows & (rows - 1) == 0 for rows in when) and steady.encoded(np.array([2250.0]))[1][0] == 31

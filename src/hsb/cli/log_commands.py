@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..evaluate.off_policy.by_rule import with_earnings
 from ..explain.played import RULES
 from ..explain.result import TOP
-from ..explain.words import told
+from ..explain.words import write_rules
 from ..files import policy_file
 from ..logs.log import nothing_used
 from ..play import learn_from
@@ -165,7 +165,7 @@ def explain(
     kind = "" if encoder is None else ", contexts encoded as in the file"
     values = explanation.to_dict() | {"rounds": policy.rounds, "png": None if png is None else str(png)}
     summary = f"{policy.rounds:,} rounds learned, {len(policy.arms)} arms{kind}"
-    print_result(as_json, values, summary, told(explanation, how="hsb explain --all"))
+    print_result(as_json, values, summary, write_rules(explanation, how="hsb explain --all"))
 
 
 def convert(

@@ -1,12 +1,12 @@
-"""What a policy plays, in words (`played.py`), and what a mixture has learned: the most probable mapping.
+"""Explanations: the rules that a policy plays (`played.py`), and the most probable mapping that a mixture has learned.
 
-A structure's posterior is over ways of splitting the space and an arm for each part. Its maximiser is found by the recursion
-that computes w, with max for sum, in the odds form:
+A structure's posterior is over ways of splitting the space, with an arm for each part. The recursion that computes w finds its
+maximiser, with max for sum, in the odds form:
 
     V(i) = max( ln option_i[stop] + max_m ln arm_i[m],  max over groups phi of  ln option_i[phi] + sum of V(j), j in phi )
 
-V(root) is the logarithm of the maximiser's posterior probability. A node never learned from is at its prior, and so is V there.
-Of equals, stopping comes first, then lower arms, then earlier groups.
+V(root) is the logarithm of the maximiser's posterior probability. A node without updates is at its prior, and so is its V.
+Ties: stopping comes first, then lower arms, then earlier groups.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ __all__ = ["Column", "Explanation", "Region", "explain", "explain_advisor"]
 
 
 def explain(structure: Structure, members: Sequence[Member], labels: Sequence[Hashable], stop: float | None) -> Explanation:
-    """The most probable mapping of a state: `members` as made by `structure.members(len(labels), stop)`, and learned since.
+    """Return the most probable mapping of a state: `members` are those of `structure.members(len(labels), stop)`, updated since.
 
-    Reads every node once: O(nodes learned from) for trees, O(all nodes and groups) otherwise, O(K N^3) for intervals.
+    Reads every node once: O(visited nodes) for trees, O(all nodes and groups) otherwise, O(K N^3) for intervals.
 
     >>> from hsb.structures import BinaryTree
     >>> tree = BinaryTree(depth=52)
@@ -45,7 +45,7 @@ def explain(structure: Structure, members: Sequence[Member], labels: Sequence[Ha
 
 
 def explain_advisor(structure: Structure, advisor: Member, labels: Sequence[Hashable]) -> Explanation:
-    """What the advisor beside a mixture would have played: node by node the more probable of splitting and not, and the best arm of each part.
+    """Return the mapping that an advisor prefers: each node splits if that is more probable than not; each part has its best arm.
 
     >>> from hsb import BinaryTree
     >>> from hsb.engine.state import make_advisor
@@ -56,7 +56,7 @@ def explain_advisor(structure: Structure, advisor: Member, labels: Sequence[Hash
 
 
 def _solve(structure: Structure, members: Sequence[Member], stop: float | None) -> Best:
-    """The most probable mapping of a structure's state; `members` are its own, parents first."""
+    """Return the most probable mapping of a structure's state; `members` are the structure's, parents first."""
     kind = members[0].number
     if kind == h.ONE_OF:
         return _one_of(structure, members, stop)
@@ -69,30 +69,30 @@ def _solve(structure: Structure, members: Sequence[Member], stop: float | None) 
 
 
 def _one_of(structure: Structure, members: Sequence[Member], stop: float | None) -> Best:
-    """One arm everywhere, or the best of the structures."""
+    """Return one arm everywhere or the best of the structures, whichever is more probable."""
     root = OptionsView(members[0])
     arms = best_arms(members[0], np.array([root.block]))
     logs = log_options(root.F, np.array([root.row]), root.options)[0]
     boxes = ((((0.0, 1.0),) * structure.space.features),)
-    ways = [Best(float(logs[0] + arms.log_share[0]), [piece(boxes, arms, 0, members[0].arms)], structure)]
+    candidates = [Best(float(logs[0] + arms.log_share[0]), [piece(boxes, arms, 0, members[0].arms)], structure)]
     at = 1
     for option, part in enumerate(structure.structures, start=1):
-        size = len(part.key_words())  # of its members each has one
+        size = len(part.key_words())  # one for each of its members
         best = _solve(part, members[at : at + size], stop)
-        ways.append(best._replace(value=float(logs[option]) + best.value))
+        candidates.append(best._replace(value=float(logs[option]) + best.value))
         at += size
-    return ways[first_best([best.value for best in ways])]
+    return candidates[first_best([best.value for best in candidates])]
 
 
 def _result(structure: Structure, best: Best, labels: Sequence[Hashable]) -> Explanation:
-    """The mapping in the user's units and labels, without parts that have no width there."""
-    called = names(best.structure)
+    """Translate a mapping into the user's units and labels; drop parts without width."""
+    names_of_boxes = names(best.structure)
     regions = []
     for part in best.pieces:
         boxes = in_users_units(best.structure, part.boxes)
         if all(low < high for box in boxes for low, high in box):
-            regions.append(Region(boxes, labels[part.arm], part.share, part.seen, called.get(boxes)))
+            regions.append(Region(boxes, labels[part.arm], part.share, part.seen, names_of_boxes.get(boxes)))
     regions.sort(key=lambda region: position(region.boxes[0]))
     shares = Everywhere(columns_of(structure.space)).shares([region.boxes for region in regions])
-    regions = [replace(region, share=float(share)) for region, share in zip(regions, shares, strict=True)]
+    regions = [replace(region, coverage=float(share)) for region, share in zip(regions, shares, strict=True)]
     return Explanation(tuple(regions), best.value, tuple(labels), structure, best.structure)

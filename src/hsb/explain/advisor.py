@@ -1,4 +1,4 @@
-"""What an advisor has learned (`engine/kernels/advisor.py`): from the root down, a node splits where that is more probable than stopping."""
+"""The mapping of an advisor (`engine/kernels/advisor.py`): from the root down, a node splits if that is more probable than stopping."""
 
 import math
 
@@ -12,17 +12,17 @@ from ..structures.boxes import tree_box
 from ..types import Floats
 from .pieces import Best, Piece, unseen
 
-DRAWS = 2000  # from each arm's posterior, to see how often it is the best; the same numbers every time
+DRAWS = 2000  # samples of each arm's posterior, from a fixed seed
 
 
 def solve(structure: Structure, member: Member) -> Best:
-    """This way of splitting, ln of its posterior, and the arm of least mean in each part. O(nodes)."""
+    """Return the mapping with ln of its posterior and, in each part, the arm with the least mean loss. O(nodes)."""
     from ..engine.kernels.advisor import SHRINK  # loads Numba: on first use
 
     advisor, arms = AdvisorView(member), member.arms
     depth, rows = advisor.depth, advisor.rows
     changed = rows[:, CHANGED].copy()
-    for i in range(2, len(rows)):  # a change holds for all that lies below
+    for i in range(2, len(rows)):  # a change resets the whole subtree
         changed[i] = max(changed[i], changed[i // 2])
     fresh = (rows[:, VISITS] == 0.0) | (rows[:, BORN] < changed)
     value = 0.0
@@ -30,7 +30,7 @@ def solve(structure: Structure, member: Member) -> Best:
     nothing = np.zeros(arms)
     todo = [(1, nothing, nothing, nothing + 0.5)]
     while todo:
-        i, lost, kept, expected = todo.pop()  # of the parent
+        i, lost, kept, expected = todo.pop()  # the last three: the parent's
         level = i.bit_length() - 1
         boxes = (tree_box(i - (1 << level), level, 2, len(structure.features)),)
         if fresh[i] and level == 0:
@@ -49,12 +49,12 @@ def solve(structure: Structure, member: Member) -> Best:
                 continue
         mu = (own[0] + SHRINK * expected) / n
         arm = int(np.argmin(mu))
-        pieces.append(Piece(boxes, arm, _sure(arm, mu, n), not fresh[i]))
+        pieces.append(Piece(boxes, arm, _probability_of_best(arm, mu, n), not fresh[i]))
     return Best(value, pieces, structure)
 
 
-def _sure(arm: int, mu: Floats, n: Floats) -> float:
-    """How often the arm's mean is the least, if each arm's is drawn from its posterior."""
+def _probability_of_best(arm: int, mu: Floats, n: Floats) -> float:
+    """Estimate the posterior probability that the arm's mean is the least, from `DRAWS` samples."""
     if len(mu) == 1:
         return 1.0
     width = np.sqrt((mu * (1.0 - mu) + 1.0 / n) / (n + 1.0))

@@ -1,4 +1,4 @@
-"""How a policy over a structure is asked what it plays."""
+"""Explanations of a policy over a structure: its probabilities at sampled contexts become rules."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ..structures.carry import parts
 from ..structures.spaces import Cells
 from ..types import Floats
 from .columns import Column, Play, columns_of
-from .effort import Effort, Progress, question
-from .measures import measured
-from .played import MOST_CELLS, RULES, played
+from .effort import Effort, Progress, query_cost
+from .measures import measure
+from .played import MOST_CELLS, RULES, extract_rules
 from .result import TOP, Explanation, Region
 from .samplers import world_of
 
@@ -28,7 +28,9 @@ ROWS = 1024  # contexts on which a mapping is compared with what is played
 
 
 def player(policy: Policy, *, raw: bool = False) -> Play:
-    """What a policy plays on a table of contexts, a row each, of the arms that it offers now. Raw: the rows are as it keeps them.
+    """Return a function from a table of contexts to the policy's probabilities of its default arms, a row each.
+
+    `raw=True`: the rows of the table are as the policy stores them, not as a user passes them.
 
     >>> import hsb
     >>> player(hsb.HSB(hsb.BinaryTree(depth=2), arms=2, learning_rate=0.1))(np.array([[0.3], [0.8]]))
@@ -51,9 +53,9 @@ def player(policy: Policy, *, raw: bool = False) -> Play:
 
 
 def edges_of(structure: Structure, advisor: Sequence[int] = ()) -> list[Floats] | None:
-    """For each feature, the ends of the cells within which no structure and no advisor tells contexts apart, in the user's units.
+    """Return for each feature the ends of its cells, in the user's units: within a cell all contexts are the same to structure and advisor.
 
-    `advisor`: into how many equal parts an advisor divides each feature of the space. None where there are too many cells in a feature.
+    `advisor`: the number of equal parts into which an advisor divides each feature. Returns None if a feature has too many cells.
 
     >>> import hsb
     >>> edges_of(hsb.BinaryTree(depth=1, space=hsb.Box(18, 90)), advisor=[3])
@@ -62,19 +64,19 @@ def edges_of(structure: Structure, advisor: Sequence[int] = ()) -> list[Floats] 
     space = structure.space
     if isinstance(space, Cells):
         return [np.arange(space.n + 1.0)] if space.n <= MOST_CELLS else None
-    divisions = [parts(each) for each in _each(structure)] + ([list(advisor)] if advisor else [])
+    divisions = [parts(component) for component in _components(structure)] + ([list(advisor)] if advisor else [])
     counts = [sorted(set(of_one)) for of_one in zip(*divisions, strict=True)]
     if any(sum(of_one) > 2 * MOST_CELLS for of_one in counts):
         return None
-    cuts = [np.unique(np.concatenate([np.arange(count + 1) / count for count in of_one])) for of_one in counts]
+    fractions = [np.unique(np.concatenate([np.arange(count + 1) / count for count in of_one])) for of_one in counts]
     low, high = space.ends()
-    edges = [low[j] + each * (high[j] - low[j]) for j, each in enumerate(cuts)]
-    return edges if math.prod(len(each) - 1 for each in edges) < math.inf else None
+    edges = [low[j] + cuts * (high[j] - low[j]) for j, cuts in enumerate(fractions)]
+    return edges if math.prod(len(ends) - 1 for ends in edges) < math.inf else None
 
 
-def _each(structure: Structure) -> list[Structure]:
-    """The structures that it is made of."""
-    return [one for each in structure.structures for one in _each(each)] if structure.structures else [structure]
+def _components(structure: Structure) -> list[Structure]:
+    """Return the structures that a structure combines, itself if it combines none."""
+    return [leaf for part in structure.structures for leaf in _components(part)] if structure.structures else [structure]
 
 
 def explain_played(
@@ -90,35 +92,38 @@ def explain_played(
     effort: float = 1.0,
     progress: Progress | None = None,
 ) -> Explanation:
-    """The rules that a policy over a structure's space plays; before anything was learned there is one. `places`: numbers its models see."""
+    """Return the rules that a policy over a structure's space plays; a single rule before the first update.
+
+    `places`: the number of columns that its models see.
+    """
     columns = columns_of(structure.space, names)
-    bare = Explanation((), None, tuple(policy.arms), structure, structure, columns, top=top)  # refuses a bad `top` at once
-    most_rules(rules)
+    bare = Explanation((), None, tuple(policy.arms), structure, structure, columns, top=top)  # raises if `top` is invalid
+    check_rules(rules)
     if policy.rounds == 0:
-        return replace(bare, regions=nothing_learned(columns, policy.arms))
+        return replace(bare, regions=prior_rule(columns, policy.arms))
     sample = None if contexts is None else tables.check(policy, contexts)[0]
-    work = Effort(effort, question=question(places, len(policy.arms)), columns=len(columns), progress=progress)
-    found = played(columns, player(policy), policy.arms, sample=sample, edges=edges, rules=rules, work=work)
-    return replace(found, structure=structure, chosen=structure, top=top)
+    work = Effort(effort, query_cost=query_cost(places, len(policy.arms)), columns=len(columns), progress=progress)
+    explanation = extract_rules(columns, player(policy), policy.arms, sample=sample, edges=edges, rules=rules, work=work)
+    return replace(explanation, structure=structure, chosen=structure, top=top)
 
 
-def most_rules(rules: int | None) -> None:
-    """Check how many rules are asked for."""
+def check_rules(rules: int | None) -> None:
+    """Raise `InputError` unless `rules` is None or a whole number of at least 1."""
     if rules is not None:
         whole("rules", rules, 1)
 
 
-def nothing_learned(columns: Sequence[Column], arms: Sequence[Hashable]) -> tuple[Region]:
-    """The one region there is before the first round."""
+def prior_rule(columns: Sequence[Column], arms: Sequence[Hashable]) -> tuple[Region]:
+    """Return the only rule of a policy without updates."""
     everything = tuple(column.everything for column in columns)
-    return (Region((everything,), arms[0], 1.0 / len(arms), seen=False, share=1.0),)
+    return (Region((everything,), arms[0], 1.0 / len(arms), seen=False, coverage=1.0),)
 
 
 def explain_mapping(
     policy: Policy, mapping: Explanation, *, names: Sequence[str] | None = None, contexts: Any = None, top: int | None = TOP
 ) -> Explanation:
-    """A mapping found in a policy's state, with what can be measured of it: shares, agreement with what is played, which features matter."""
+    """Add to a mapping its coverage, its agreement with what is played, and the importance of each feature."""
     assert mapping.structure is not None
-    told = replace(mapping, columns=columns_of(mapping.structure.space, names), top=top)
+    renamed = replace(mapping, columns=columns_of(mapping.structure.space, names), top=top)
     sample = None if contexts is None else tables.check(policy, contexts)[0]
-    return measured(told, player(policy), world_of(told.columns, sample), np.random.default_rng(0), ROWS)
+    return measure(renamed, player(policy), world_of(renamed.columns, sample), np.random.default_rng(0), ROWS)

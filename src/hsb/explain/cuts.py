@@ -1,6 +1,6 @@
-"""The best cut of a set of contexts in two, by what is played there: CART's, with Gini's measure.
+"""The best cut of a set of contexts in two, by the arms played there: CART's, with the Gini criterion.
 
-A cut has weights L_m and R_m of each arm m on its sides; the best has the most of sum L_m^2 / L + sum R_m^2 / R. Numbers are cut at a
+A cut has weights L_m and R_m of each arm m on its sides; the best maximises sum L_m^2 / L + sum R_m^2 / R. Numbers are cut at a
 threshold, categories into two sets: those with the largest shares of one of the arms, and the rest (Breiman et al., 1984).
 """
 
@@ -15,12 +15,12 @@ import numpy as np
 from ..types import Floats, Ints
 from .columns import LEAST, Column, Part, Side
 
-SLACK = 0.02  # a threshold may be rounded at the price of so much of what the cut gains
-ARMS_TRIED = 6  # the arms by whose shares categories are put in order: the most played
+SLACK = 0.02  # the share of a cut's gain that rounding its threshold may cost
+ARMS_TRIED = 6  # arms, the most played, by whose shares categories are sorted
 
 
 class Cut(NamedTuple):
-    """Which column, and its two sides."""
+    """A column and its two sides."""
 
     column: int
     left: Side
@@ -30,7 +30,7 @@ class Cut(NamedTuple):
 def best_cut(
     part: Part, columns: Sequence[Column], edges: Sequence[Floats | None], X: Floats, y: Ints, w: Floats
 ) -> Cut | None:
-    """The best cut of a part that holds the coded rows X, where arms y are played, with weights w; None where all rows are alike.
+    """Return the best cut of a part with coded rows X, arms y and weights w; None if all rows are equal.
 
     `edges`: the only thresholds that a column may be cut at, or None. O(rows * columns * arms).
     """
@@ -40,16 +40,16 @@ def best_cut(
     if rest:
         value, cut = _threshold(part, columns, edges, rest, X, y, w)
     for j in sets:
-        other, found = _subset(j, part[j], X[:, j], y, w)
-        if found is not None and other > value * (1.0 + 1e-12):
-            value, cut = other, found
+        other, candidate = _subset(j, part[j], X[:, j], y, w)
+        if candidate is not None and other > value * (1.0 + 1e-12):
+            value, cut = other, candidate
     return cut
 
 
 def _threshold(
     part: Part, columns: Sequence[Column], edges: Sequence[Floats | None], which: list[int], X: Floats, y: Ints, w: Floats
 ) -> tuple[float, Cut | None]:
-    """The best of all thresholds of the columns of numbers and flags, rounded."""
+    """Return the best threshold of all columns of numbers and flags, rounded."""
     order = np.argsort(X[:, which], axis=0, kind="stable")
     V = np.take_along_axis(X[:, which], order, axis=0)
     scores, uncut = _scores(y[order], w[order])
@@ -65,7 +65,7 @@ def _threshold(
     first = places[int(below[-1]) + 1 if len(below) else 0]
     last = places[here + int(above[0]) - 1 if len(above) else -1]
     j, side = which[k], part[which[k]]
-    end = columns[j].high if columns[j].kind == "number" else None  # which belongs to the side below it
+    end = columns[j].high if columns[j].kind == "number" else None  # it belongs to the side below
     highest = float(V[last + 1, k]) if end is None else min(float(V[last + 1, k]), math.nextafter(end, -math.inf))
     t = threshold(float(V[first, k]), highest, edges[j])
     if isinstance(side, frozenset):
@@ -74,7 +74,7 @@ def _threshold(
 
 
 def _scores(y: Ints, w: Floats) -> tuple[Floats, float]:
-    """For rows in an order, a column each, the measure of cutting after each but the last; and that of no cut."""
+    """Return the criterion of cutting after each row but the last, for sorted rows, a column each; and the criterion of no cut."""
     along = np.cumsum(w, axis=0)
     left, total = along[:-1], along[-1:]
     right = np.maximum(total - left, 1e-300)
@@ -88,7 +88,7 @@ def _scores(y: Ints, w: Floats) -> tuple[Floats, float]:
 
 
 def _subset(j: int, side: Side, codes: Floats, y: Ints, w: Floats) -> tuple[float, Cut | None]:
-    """The best cut of a category's codes in two sets; codes that no row has go to the heavier side."""
+    """Return the best cut of a category's codes into two sets; codes without rows go to the heavier side."""
     assert isinstance(side, frozenset)
     here, place = np.unique(codes, return_inverse=True)
     if len(here) < 2:
@@ -111,7 +111,7 @@ def _subset(j: int, side: Side, codes: Floats, y: Ints, w: Floats) -> tuple[floa
 
 
 def threshold(low: float, high: float, edges: Floats | None = None) -> float:
-    """The roundest number in (low, high], near the middle; where there are edges, one of them.
+    """Return the roundest number in (low, high] near the middle; with `edges`, one of them.
 
     >>> threshold(0.4871, 0.5312), threshold(1834.0, 2177.0), threshold(-math.inf, 3.0) == LEAST
     (0.5, 2000.0, True)

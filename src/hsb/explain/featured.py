@@ -1,4 +1,4 @@
-"""How a policy over named features is asked what it plays: a column for each input of the rows that its encoder reads."""
+"""Explanations of a policy over named features: a column for each input of the rows that its encoder reads."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ..features import FeatureReader
 from ..features.values import PARTS, TIME
 from ..policy import Policy
 from ..types import Floats
-from .asking import most_rules, nothing_learned, player
-from .columns import Column, Form, named
-from .effort import Effort, Progress, question
-from .played import RULES, played
+from .asking import check_rules, player, prior_rule
+from .columns import Column, Form, check_names
+from .effort import Effort, Progress, query_cost
+from .played import RULES, extract_rules
 from .result import TOP, Explanation
 
-SHARED = " (or what shares its place)"  # is said of categories and tags whose place others share
-FORMS: dict[str, Form] = {"day": "date", "hour": "clock", "weekday": "weekday"}  # of the parts of a time
+SHARED = " (or what shares its place)"  # follows categories and tags that share their column with others
+FORMS: dict[str, Form] = {"day": "date", "hour": "clock", "weekday": "weekday"}  # by the part of a time
 
 
 def columns_of_features(encoder: FeatureReader, names: Sequence[str] | None = None) -> tuple[Column, ...]:
-    """A column for each input, called as the feature is or by the names given.
+    """Return a column for each input, named after its feature or by `names`.
 
     >>> from hsb.features import Features
     >>> encoder = FeatureReader(Features())
@@ -31,8 +31,8 @@ def columns_of_features(encoder: FeatureReader, names: Sequence[str] | None = No
     >>> [(column.name, column.kind) for column in columns_of_features(encoder)]
     [('country', 'category'), ('age', 'number'), ('member', 'flag')]
     """
-    called = encoder.raw_input_names if names is None else named(names, encoder.inputs)
-    return tuple(_column(encoder, s, name) for s, name in enumerate(called))
+    labels = encoder.raw_input_names if names is None else check_names(names, encoder.inputs)
+    return tuple(_column(encoder, s, name) for s, name in enumerate(labels))
 
 
 def _column(encoder: FeatureReader, s: int, name: str) -> Column:
@@ -64,13 +64,13 @@ def explain_features(
     effort: float = 1.0,
     progress: Progress | None = None,
 ) -> Explanation:
-    """The rules that a policy plays whose contexts an encoder reads; `sample`: raw rows to measure on, by default those that it kept."""
-    columns, twin = columns_of_features(encoder, names), encoder.copy()  # which reads as the policy does now
-    bare = Explanation((), None, tuple(policy.arms), columns=columns, top=top, read=twin.read)  # refuses a bad `top` at once
-    most_rules(rules)
+    """Return the rules of a policy whose contexts an encoder reads; `sample`: raw rows to measure on, by default the encoder's."""
+    columns, reader = columns_of_features(encoder, names), encoder.copy()  # reads as the policy does now
+    bare = Explanation((), None, tuple(policy.arms), columns=columns, top=top, read=reader.read)  # raises if `top` is invalid
+    check_rules(rules)
     if policy.rounds == 0 or not columns:
-        return replace(bare, regions=nothing_learned(columns, policy.arms))
+        return replace(bare, regions=prior_rule(columns, policy.arms))
     rows = encoder.sample if sample is None else sample
-    work = Effort(effort, question=question(encoder.places, len(policy.arms)), columns=len(columns), progress=progress)
+    work = Effort(effort, query_cost=query_cost(encoder.places, len(policy.arms)), columns=len(columns), progress=progress)
     play = player(policy, raw=True)
-    return played(columns, play, policy.arms, sample=rows, read=twin.read, rules=rules, top=top, work=work)
+    return extract_rules(columns, play, policy.arms, sample=rows, read=reader.read, rules=rules, top=top, work=work)

@@ -1,11 +1,11 @@
-"""By how much a tree believes more in one of its mappings than it did at first: ln(posterior / prior), the largest of all mappings.
+"""The gain of a tree's mappings, ln(posterior / prior): the largest of all.
 
-The inequality behind every certificate (`docs/proofs.md`, 1) bounds what was lost more than by a mapping by its gain over the rate, plus what
-does not depend on the mapping. A gain is at most ln(1/prior), since no posterior is above 1. So the largest gain bounds what was lost more
-than by **any** mapping, also by one that nobody believes in yet.
+The inequality behind every certificate (`docs/proofs.md`, 1) bounds the regret against a mapping by its gain over the rate, plus a term that
+does not depend on the mapping. A gain is at most ln(1/prior), since no posterior is above 1. So the largest gain bounds the regret against
+**any** mapping, also one with little posterior so far.
 
-It is found by the recursion of `trees.py`, with gains in place of posteriors. What was never visited is at its prior: there the gain is 0.
-Each mapping counts as split no further than it must be: a node whose parts would all have one arm stops.
+The recursion of `trees.py` finds it, with gains in place of posteriors. Nodes never visited are at their prior: their gain is 0.
+Each mapping counts as split no further than needed: a node whose parts would all have one arm stops.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .trees import Chains, chains_of, log_odds
 
 
 def largest_gain(member: Member, arm_costs: Floats, *, prices: float = 0.0) -> float:
-    """The largest, over all mappings, of gain + `prices` * ln(1/prior). O(rows in use * arms).
+    """Return the largest gain + `prices` * ln(1/prior) over all mappings. O(rows in use * arms).
 
-    `arm_costs` has what naming each arm costs: ln M, and more for one that was added later, whose gain began later.
+    `arm_costs`: ln(1/prior) of each arm, ln M, and more for one that was added later, whose gain began later.
 
     >>> from hsb.engine.state import make_tree
     >>> largest_gain(make_tree(2, 5, 2, 0.5), np.log([2.0, 2.0]))
@@ -31,7 +31,7 @@ def largest_gain(member: Member, arm_costs: Floats, *, prices: float = 0.0) -> f
     """
     tree = TreeView(member)
     depth = tree.depth
-    to_stop = -float(log_of(tree.stay[1])) if depth else 0.0  # ln(1/prior) of stopping at a node that is no leaf
+    to_stop = -float(log_of(tree.stay[1])) if depth else 0.0  # ln(1/prior) of stopping at an inner node
     unseen = prices * (float(arm_costs.min()) + np.where(np.arange(depth + 2) < depth, to_stop, 0.0))
     if tree.used == 0:
         return float(unseen[0])
@@ -82,7 +82,7 @@ def largest_gain_of_cuts(member: Member, arm_costs: Floats, *, levels: int) -> f
 
 
 def _gains(member: Member, chains: Chains, arm_costs: Floats, prices: float) -> tuple[Floats, Floats]:
-    """Of each row, the gain of stopping at its first link, by arm, and of passing all its links; and `prices` times what naming both costs."""
+    """Return each row's gain of stopping at its first link, by arm, and of passing all its links, plus `prices` times their ln(1/prior)."""
     tree, depth = TreeView(member), TreeView(member).depth
     log_stop, log_go = log_odds(member)
     ends, inner = chains.bottom == depth, np.minimum(chains.bottom - chains.top + 1, depth)
@@ -92,7 +92,7 @@ def _gains(member: Member, chains: Chains, arm_costs: Floats, prices: float) -> 
 
 
 def _of_two_arms(first: Floats, second: Floats) -> float:
-    """The largest sum of two of these that are not the same arm's; -inf if there is one arm."""
+    """Return the largest sum of two different arms' entries, one of each array; -inf if there is one arm."""
     a, b = int(first.argmax()), int(second.argmax())
     if a != b:
         return float(first[a] + second[b])
@@ -101,7 +101,7 @@ def _of_two_arms(first: Floats, second: Floats) -> float:
 
 
 def _of_parts(children: Ints, one_arm: Floats, split: Floats, unvisited: Floats) -> Floats:
-    """The best sums over the children of nodes, a row each, in which not all that were visited have the same arm and no split."""
+    """Return the best sums over the children of nodes, a row each, without those in which all visited children have one arm and no split."""
     visited = children >= 0
     arms = np.where(visited[:, :, None], one_arm[children], 0.0)  # node, child, arm
     deeper = np.where(visited, split[children], -np.inf)

@@ -11,7 +11,7 @@ from .pieces import Best, best_arms, first_best, highest, log_options, piece
 
 
 def solve(structure: Structure, member: Member) -> Best:
-    """The most probable mapping of any structure whose nodes are listed. O(nodes + groups)."""
+    """Return the most probable mapping of any structure whose nodes are listed. O(nodes + groups)."""
     F, nodes = member.F, GraphView(member).nodes
 
     def weights(layer: Layer) -> tuple[Floats, Floats]:
@@ -33,9 +33,9 @@ def solve(structure: Structure, member: Member) -> Best:
         groups = structure.groups(node)
         place = {group: o for o, group in enumerate(options, start=1)}
         below = [logs[place[group]] + sum(value[structure.number(child)] for child in group) for group in groups]
-        way = first_best([logs[0] + best.log_share[0], *below])
-        if way == 0 or not best.seen[0]:
+        choice = first_best([logs[0] + best.log_share[0], *below])
+        if choice == 0 or not best.seen[0]:
             pieces.append(piece(structure.boxes(node), best, 0, member.arms))
         else:
-            todo += groups[way - 1]
+            todo += groups[choice - 1]
     return Best(float(value[structure.number(structure.root)]), pieces, structure)

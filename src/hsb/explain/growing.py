@@ -1,7 +1,7 @@
-"""A decision tree grown on what a policy plays, until it says the same nearly everywhere.
+"""A decision tree grown on the arms that a policy plays, until the two agree nearly everywhere.
 
-The leaves that are wrong most often are cut first. A leaf with few contexts is given more, drawn within it; so contexts are asked for
-where arms meet, and not where all is clear.
+The leaves with the largest error are cut first. A leaf with few contexts gets more, drawn within it; so queries go to the borders
+between arms, not to parts with a single arm.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from .columns import Column, Part, holds
 from .cuts import Cut, best_cut
 from .effort import Effort
 
-THIN = 96  # contexts in a leaf below which more are drawn
-FULL = 256  # and up to how many
-AT_ONCE = 64  # leaves that are cut before anything is asked again
+THIN = 96  # a leaf with fewer contexts gets more
+FULL = 256  # up to this number
+AT_ONCE = 64  # leaves that are cut between two batches of queries
 
-Ask = Callable[
+Query = Callable[
     [Sequence[tuple[Part, int]]], list[tuple[Floats, Ints]]
-]  # contexts (coded) drawn in each part, and the arms played there
+]  # from parts and numbers of contexts to coded contexts drawn there, and their arms
 
 
 class Leaf(NamedTuple):
-    """A part, contexts in it (coded), the arms played there, and their weights: what share of all contexts each stands for."""
+    """A part, its coded contexts X, the arms y played there, and weights w: the share of all contexts that each stands for."""
 
     part: Part
     X: Floats
@@ -37,16 +37,16 @@ class Leaf(NamedTuple):
 
     @staticmethod
     def of(part: Part, X: Floats, y: Ints, w: Floats) -> Leaf:
-        """The leaf of these contexts, of which there is one at least."""
+        """Return the leaf of these contexts, at least one."""
         weights = np.bincount(y, weights=w)
         arm = int(np.argmax(weights))
         return Leaf(part, X, y, w, arm, float(weights.sum() - weights[arm]) if np.count_nonzero(weights) > 1 else 0.0)
 
 
 class Growing:
-    """A tree that grows: nodes by number, 0 the root; a cut for each that has one, a leaf for each that has none.
+    """A tree that grows: nodes by number, 0 the root; each node has a cut or is a leaf.
 
-    `edges` are the only thresholds of a column, where given. `work`: what may be done; None: no limit.
+    `edges`: the only thresholds of a column, or None. `work`: the budget; None: no limit.
     """
 
     def __init__(
@@ -60,16 +60,16 @@ class Growing:
     ) -> None:
         self.columns, self.edges, self.work = tuple(columns), edges, work
         self.leaves = {0: Leaf.of(tuple(column.everything for column in columns), X, y, w)}
-        self.cuts: dict[int, tuple[Cut, int, int]] = {}  # and the nodes on its two sides
-        self.stuck: set[int] = set()  # leaves whose contexts are all alike, though different arms are played
+        self.cuts: dict[int, tuple[Cut, int, int]] = {}  # with the nodes on the two sides
+        self.stuck: set[int] = set()  # leaves with equal contexts but different arms
 
     @property
     def wrong(self) -> float:
-        """The share of the contexts known that the tree gets wrong."""
+        """The share of the known contexts at which the tree has another arm."""
         return sum(leaf.wrong for leaf in self.leaves.values())
 
-    def grow(self, error: float, most: int, ask: Ask | None = None) -> None:
-        """Cut until no more than `error` is wrong, or there are `most` leaves, or nothing can be cut, or no work is left."""
+    def grow(self, error: float, most: int, query: Query | None = None) -> None:
+        """Cut until at most `error` is wrong, there are `most` leaves, no leaf can be cut, or the budget is spent."""
         while len(self.leaves) < most:
             open_ones = [node for node, leaf in self.leaves.items() if leaf.wrong > 0.0 and node not in self.stuck]
             if not open_ones or self.wrong <= error:
@@ -78,8 +78,8 @@ class Growing:
             removed = np.cumsum([self.leaves[node].wrong for node in open_ones])
             enough = 1 + int(np.searchsorted(removed, self.wrong - error))
             now = open_ones[: min(enough, AT_ONCE, most - len(self.leaves))]
-            if ask is not None:
-                self._top_up(now, ask)
+            if query is not None:
+                self._top_up(now, query)
             for node in now:
                 if self.work is not None and self.work.over:
                     return
@@ -88,7 +88,7 @@ class Growing:
     def _cut(self, node: int) -> None:
         leaf = self.leaves[node]
         if self.work is not None:
-            self.work.cut(len(leaf.y), len(np.unique(leaf.y)))
+            self.work.charge_cut(len(leaf.y), len(np.unique(leaf.y)))
         cut = best_cut(leaf.part, self.columns, self.edges, leaf.X, leaf.y, leaf.w) if leaf.wrong > 0.0 else None
         if cut is None:
             self.stuck |= {node} if leaf.wrong > 0.0 else set()
@@ -102,16 +102,16 @@ class Growing:
             self.leaves[number] = Leaf.of(part, leaf.X[held], leaf.y[held], leaf.w[held])
         self.cuts[node] = (cut, first, first + 1)
 
-    def _top_up(self, nodes: Sequence[int], ask: Ask) -> None:
-        """More contexts for those of the leaves that have few; each then weighs the same."""
+    def _top_up(self, nodes: Sequence[int], query: Query) -> None:
+        """Draw contexts for leaves that have few; a leaf's contexts then weigh the same."""
         thin = [node for node in nodes if len(self.leaves[node].y) < THIN]
-        answers = ask([(self.leaves[node].part, FULL - len(self.leaves[node].y)) for node in thin]) if thin else []
+        answers = query([(self.leaves[node].part, FULL - len(self.leaves[node].y)) for node in thin]) if thin else []
         for node, (X, y) in zip(thin, answers, strict=True):
             leaf = self.leaves[node]
             self.leaves[node] = _with(leaf, X, y, float(leaf.w.sum()))
 
     def add(self, X: Floats, y: Ints) -> None:
-        """More contexts from the whole world; those of a leaf then weigh the same."""
+        """Add contexts from anywhere; a leaf's contexts then weigh the same."""
         known, where = sum(len(leaf.y) for leaf in self.leaves.values()), self.leaf_of(X)
         order = np.argsort(where, kind="stable")
         nodes, starts = np.unique(where[order], return_index=True)
@@ -124,7 +124,7 @@ class Growing:
         self.stuck.clear()
 
     def leaf_of(self, X: Floats) -> Ints:
-        """The node of each coded context. O(nodes + contexts * depth)."""
+        """Return the leaf of each coded context. O(nodes + contexts * depth)."""
         where = np.zeros(len(X), dtype=np.int64)
         todo = [(0, np.arange(len(X)))]
         while todo:
@@ -138,16 +138,16 @@ class Growing:
         return where
 
     def arms(self, X: Floats) -> Ints:
-        """The tree's arms at coded contexts."""
+        """Return the tree's arms at coded contexts."""
         arm = {node: leaf.arm for node, leaf in self.leaves.items()}
         return np.array([arm[node] for node in self.leaf_of(X).tolist()], dtype=np.int64)
 
-    def found(self) -> list[tuple[Part, int]]:
-        """Every leaf's part and arm."""
+    def arms_of_parts(self) -> list[tuple[Part, int]]:
+        """Return every leaf's part and arm."""
         return [(leaf.part, leaf.arm) for leaf in self.leaves.values()]
 
 
 def _with(leaf: Leaf, X: Floats, y: Ints, mass: float) -> Leaf:
-    """A leaf with more contexts, which together weigh `mass`."""
+    """Return a leaf with more contexts; all of its contexts together weigh `mass`."""
     n = len(leaf.y) + len(y)
     return Leaf.of(leaf.part, np.concatenate([leaf.X, X]), np.concatenate([leaf.y, y]), np.full(n, mass / n))

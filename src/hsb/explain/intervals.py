@@ -1,4 +1,4 @@
-"""Intervals of ordered leaves: the w-form, since these structures keep w and not options (`engine/kernels/intervals.py`).
+"""Intervals of ordered leaves: the w-form, since these structures store w instead of options (`engine/kernels/intervals.py`).
 
 `tables` gives B, with stay(i,j) = ln sigma(i,j) + max_m ln arm[m] and count = 1 / (groups + 1); V(root) = B(root) - ln w(root).
 """
@@ -17,7 +17,7 @@ from .pieces import Best, best_arms, first_best, highest, piece
 
 
 def solve(structure: Structure, member: Member) -> Best:
-    """The most probable mapping of the intervals. O(K N^3) additions, O(K N^2) memory."""
+    """Return the most probable mapping of the intervals. O(K N^3) additions, O(K N^2) memory."""
     from ..engine.kernels.intervals import LOG_SIGMA_BASE  # loads Numba: on first use
 
     own, arms = IntervalsView(member), member.arms
@@ -44,7 +44,7 @@ def solve(structure: Structure, member: Member) -> Best:
 
 
 def _split(begin: Floats, ways: list[Floats], i: int, e: int, K: int) -> list[tuple[int, int]]:
-    """The best group of an interval; of equals, the one with the earliest cuts."""
+    """Return the best group of an interval; ties: the one with the earliest cuts."""
     if e - i < K:
         return [(leaf, leaf + 1) for leaf in range(i, e)]
     parts = []

@@ -1,4 +1,4 @@
-"""One column of numbers: the intervals on which one arm is played, exactly where the cells are known and nearly so where they are not."""
+"""One column of numbers: the intervals on which one arm is played, exact if the cells are known and within `CLOSE` otherwise."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .cuts import threshold
 from .samplers import World
 
 PROBES = 4096
-CLOSE = 1e-6  # of the whole length: how closely the place is found where the arm changes
+CLOSE = 1e-6  # of the whole length: the accuracy of the points where the arm changes
 
 
 def intervals(
     column: Column, play: Play, world: World, edges: Floats | None, rng: np.random.Generator
 ) -> list[tuple[Side, int]]:
-    """The sides of the column, in order, and the arm played most on each. With edges, one question for each cell.
+    """Return the sides of the column, in order, with the arm played most on each. With `edges`, one query for each cell.
 
     >>> from .samplers import Everywhere
     >>> age = Column("age", low=18.0, high=90.0)
@@ -31,18 +31,18 @@ def intervals(
         points = (edges[:-1] + edges[1:]) / 2.0
         points = np.floor(points) if column.whole else points
     arms = _arms(play, points)
-    at = np.flatnonzero(arms[1:] != arms[:-1])
-    ends = _ends(column, play, points[at], points[at + 1], arms[at]) if edges is None else edges[1:-1][at]
+    changes = np.flatnonzero(arms[1:] != arms[:-1])
+    ends = _ends(column, play, points[changes], points[changes + 1], arms[changes]) if edges is None else edges[1:-1][changes]
     sides = list(zip([low, *ends.tolist()], [*ends.tolist(), high], strict=True))
-    found: list[tuple[Side, int]] = list(zip(sides, arms[np.append(at, -1)].tolist(), strict=True))
-    if column.missing and (none := int(_arms(play, np.array([np.nan]))[0])) != found[0][1]:
-        found[0] = ((LEAST, sides[0][1]), found[0][1])
-        found.insert(0, ((low, LEAST), none))
-    return found
+    arms_of_sides: list[tuple[Side, int]] = list(zip(sides, arms[np.append(changes, -1)].tolist(), strict=True))
+    if column.missing and (if_missing := int(_arms(play, np.array([np.nan]))[0])) != arms_of_sides[0][1]:
+        arms_of_sides[0] = ((LEAST, sides[0][1]), arms_of_sides[0][1])
+        arms_of_sides.insert(0, ((low, LEAST), if_missing))
+    return arms_of_sides
 
 
 def _ends(column: Column, play: Play, low: Floats, high: Floats, arms: Ints) -> Floats:
-    """Where the arm changes between each low and high, by halving; `arms` are those of the lower ends."""
+    """Bisect for the points between each low and high where the arm changes; `arms` are those at the lower ends."""
     close = CLOSE * float(high[-1] - low[0]) if len(low) else 0.0
     low, high = low.copy(), high.copy()
     while len(low) and (high - low).max() > max(close, float(column.whole)):

@@ -1,4 +1,4 @@
-"""Which of many regions a context lies in."""
+"""The region of a context among many."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ class Lookup:
                 self.sides.append(None)
             elif column.kind == "number":
                 low, high = np.array(sides, dtype=np.float64).T
-                self.sides.append((low, np.where(high == column.high, np.inf, high)))  # the end belongs to it
+                self.sides.append(
+                    (low, np.where(high == column.high, np.inf, high))
+                )  # the end of a column belongs to the last side
             else:
                 codes = range(MISSING, max(2, len(column.labels)))
                 self.sides.append(np.array([[code in side for code in codes] for side in sides], dtype=bool))
 
     def find(self, table: Floats) -> Ints:
-        """The first region that holds each coded row, -1 where none does."""
-        found = np.full(len(table), -1, dtype=np.int64)
+        """Return the first region that contains each coded row, -1 if no region does."""
+        regions = np.full(len(table), -1, dtype=np.int64)
         step = max(1, AT_ONCE // max(1, len(self.region)))
         for start in range(0, len(table), step):
             rows = table[start : start + step]
@@ -47,5 +49,5 @@ class Lookup:
                 elif sides is not None:
                     held &= sides[:, values.astype(np.int64) - MISSING].T
             any_of_them = held.any(axis=1)
-            found[start : start + step][any_of_them] = self.region[np.argmax(held[any_of_them], axis=1)]
-        return found
+            regions[start : start + step][any_of_them] = self.region[np.argmax(held[any_of_them], axis=1)]
+        return regions

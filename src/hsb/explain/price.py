@@ -1,4 +1,4 @@
-"""What Theorem 1 charges for an explanation: ln(1/beta) of the mapping that it describes."""
+"""The prior cost of an explanation in Theorem 1: ln(1/beta) of the mapping that it describes."""
 
 import math
 
@@ -11,16 +11,15 @@ from ..types import Floats, Ints
 from .pieces import in_users_units
 from .result import Explanation
 
-MOST_LEAVES = 1 << 16  # beyond, a tree's mapping is not written out leaf by leaf
+MOST_LEAVES = 1 << 16  # of a tree's mapping that is written out leaf by leaf
 MOST_INTERVALS = 200  # the exact recursion takes O(N^3)
 
 
 def price(explanation: Explanation, *, stop: float | None, arm_costs: Floats | None = None) -> float:
-    """ln(1/beta) of the mapping: exact where its leaves can be written out in reasonable time, otherwise an upper bound on it.
+    """Return ln(1/beta) of the mapping: exact if its leaves can be listed in reasonable time, otherwise an upper bound.
 
-    Naming an arm costs ln M, or what `arm_costs` says.
-    Long lexicographic structures, and trees split very deep, are charged the dearest mapping of as many regions (`theory.worst_cost`). Under
-    `OneOf` the chosen structure pays ln(K+1) for being chosen.
+    An arm costs ln M, or its entry of `arm_costs`. Long lexicographic structures and trees that split very deep cost as much as the most
+    expensive mapping with the same number of regions (`theory.worst_cost`). Under `OneOf` the chosen structure costs ln(K+1) in addition.
 
     >>> import hsb
     >>> tree = hsb.BinaryTree(depth=2)
@@ -35,7 +34,7 @@ def price(explanation: Explanation, *, stop: float | None, arm_costs: Floats | N
     ahead = _ahead(structure, chosen) or 0.0
     if chosen.structures:  # one arm everywhere
         return ahead + math.log(len(chosen.structures) + 1) + float(costs[explanation.arms.index(explanation.regions[0].arm)])
-    if isinstance(chosen, KaryTree):  # with too many leaves, only down to the smallest region: what lies below it has one arm
+    if isinstance(chosen, KaryTree):  # with too many leaves, only down to the smallest region
         depth = chosen.depth if chosen.leaves <= MOST_LEAVES else _depth(explanation, chosen)
         if chosen.k**depth > MOST_LEAVES:
             regions = len(explanation.regions)
@@ -50,7 +49,7 @@ def price(explanation: Explanation, *, stop: float | None, arm_costs: Floats | N
 
 
 def _ahead(structure: Structure, chosen: Structure) -> float | None:
-    """ln(1/prior) of going down to the chosen structure; None where that is not below."""
+    """Return ln(1/prior) of the path from `structure` down to `chosen`; None if `chosen` is not below."""
     if structure is chosen:
         return 0.0
     below = (_ahead(part, chosen) for part in structure.structures)
@@ -58,7 +57,7 @@ def _ahead(structure: Structure, chosen: Structure) -> float | None:
 
 
 def _depth(explanation: Explanation, tree: KaryTree) -> int:
-    """The level of the smallest region."""
+    """Return the level of the smallest region."""
     (whole,) = in_users_units(tree, tree.boxes(tree.root))
     bounds = np.array([region.bounds for region in explanation.regions], dtype=np.float64)
     sizes = (np.diff(bounds, axis=2) / np.diff(np.array(whole), axis=1)).prod(axis=(1, 2))
@@ -66,7 +65,7 @@ def _depth(explanation: Explanation, tree: KaryTree) -> int:
 
 
 def _mapping(explanation: Explanation, chosen: Structure, cells: list[Box]) -> Ints:
-    """The arm of each cell, in order."""
+    """Return the arm of each cell, in order."""
     middles = np.array(in_users_units(chosen, tuple(cells)), dtype=np.float64).mean(axis=2)
     mapping = np.zeros(len(cells), dtype=np.int64)
     numbers = {arm: number for number, arm in enumerate(explanation.arms)}

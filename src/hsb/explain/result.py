@@ -1,4 +1,4 @@
-"""An explanation as the user holds it: regions, each with an arm and how sure the policy is of it."""
+"""The result of `explain`: regions, each with an arm and the probability with which the policy plays it."""
 
 from __future__ import annotations
 
@@ -18,48 +18,43 @@ from ..types import Floats, Ints
 from . import words
 from .columns import Column, Part, Parts, Side, coded, columns_of, plain
 from .earned import Earned
-from .joining import joined, position, union
+from .joining import join, position, union
 from .lookup import Lookup
-from .pieces import called
+from .pieces import region_names
 
-TOP = 12  # rules that are printed, unless told otherwise
+TOP = 12  # rules that are printed by default
 
 
 @dataclass(frozen=True)
 class Region:
-    """A part of all contexts and the arm to play there: one rule of an `Explanation`.
+    """A part of all contexts and the arm that is played there: one rule of an `Explanation`.
 
     >>> Region(boxes=(((0.5, 0.75),),), arm="b", probability=0.97, seen=True).bounds
     ((0.5, 0.75),)
     """
 
     boxes: Parts
-    """The boxes that make up the region: each has for every number (low, high), in the units of the contexts, and for every category a set of
-    codes (`Column.label`)."""
+    """The boxes that make up the region. A box has (low, high) for every number, in the units of the contexts, and a set of codes for every
+    category (`Column.label`)."""
     arm: Hashable
     """The arm."""
     probability: float
-    """The mean probability with which the arm is played there; in the most probable mapping of a structure, the arm's share of the weight that
-    the region's node gives to all arms."""
+    """The mean probability with which the policy plays the arm there. In the most probable mapping of a structure: the arm's share of the
+    weights of the region's node."""
     seen: bool = True
-    """False where nothing was ever learned: `arm` is then only the first of equals."""
+    """False without any update there: `arm` is then the first of equally good arms."""
     name: str | None = None
-    """The name of the node of a `Hierarchy` that has this region, or the names of several that make it up; None where there are none."""
-    share: float = 0.0
-    """The share of contexts that fall into it."""
+    """The name of the `Hierarchy` node with this region, or of several nodes that make it up; None without such nodes."""
+    coverage: float = 0.0
+    """The share of contexts in the region."""
     conditions: tuple[str, ...] = ()
-    """What `boxes` say, in words."""
+    """The conditions of `boxes`, in words."""
     earned: Earned | None = None
-    """What the arm earns there, by a log (`explain(log=...)`); None where no log was given or the log does not say."""
-
-    @property
-    def sure(self) -> float:
-        """How surely the arm is played: `probability`, in [0, 1]."""
-        return self.probability
+    """The arm's mean reward there, estimated from a log (`explain(log=...)`); None without a log, or if the log has too little of it."""
 
     @property
     def where(self) -> str:
-        """Where it is, in words: its name, or its conditions."""
+        """The region in words: its name, or its conditions."""
         return self.name or " and ".join(self.conditions) or "everywhere"
 
     @property
@@ -68,26 +63,26 @@ class Region:
         return tuple(_around(sides) for sides in zip(*self.boxes, strict=True))
 
     def to_dict(self, columns: Sequence[Column] | None = None) -> dict[str, Any]:
-        """A dict of plain data, for JSON; with `columns`, categories by their labels."""
-        named = {} if self.name is None else {"name": self.name}
+        """Return a dict of plain data, for JSON; with `columns`, categories by their labels."""
+        name = {} if self.name is None else {"name": self.name}
         return {
             "boxes": [plain(box, columns) for box in self.boxes],
             "conditions": list(self.conditions),
             "arm": self.arm,
             "probability": self.probability,
-            "share": self.share,
+            "coverage": self.coverage,
             "seen": self.seen,
-            **named,
+            **name,
             **({} if self.earned is None else {"earned": self.earned.to_dict()}),
         }
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What a policy plays, as rules: regions that divide all contexts, an arm for each. `policy.explain()` makes it.
+    """The rules that a policy plays: disjoint regions, an arm for each. `policy.explain()` returns it.
 
-    `print` shows the rules, `.plot()` draws them. In the most probable mapping of a structure neighbours with the same arm may be different
-    regions; they are joined in print.
+    `print` shows the rules, `.plot()` draws them. In the most probable mapping of a structure neighbouring regions may have the same arm;
+    `print` joins them.
 
     >>> from hsb.structures import BinaryTree
     >>> tree = BinaryTree(depth=2)
@@ -96,7 +91,7 @@ class Explanation:
     >>> right = Region(boxes=(((0.75, 1.0),),), arm="a", probability=0.5, seen=False)
     >>> rules = Explanation((left, middle, right), log_probability=-1.2, arms=("a", "b"), structure=tree, chosen=tree)
     >>> print(rules)
-    0 <= x < 0.75: play 'a' (sure 0.80)
+    0 <= x < 0.75: play 'a' (probability 0.80)
     0.75 <= x <= 1: never seen
     >>> rules.arm_at(0.6), rules
     ('a', Explanation(3 regions, 2 arms))
@@ -105,32 +100,34 @@ class Explanation:
     regions: tuple[Region, ...]
     """The regions, each with its arm."""
     log_probability: float | None
-    """Of the most probable mapping, the logarithm of its probability, among all ways of splitting and all arms for the parts; else None."""
+    """The logarithm of the posterior probability of the most probable mapping; None for other explanations."""
     arms: tuple[Hashable, ...]
     """All arms."""
     structure: Structure | None = None
-    """The policy's structure; None where it has none."""
+    """The policy's structure, or None."""
     chosen: Structure | None = None
     """The structure that the regions come from: under `OneOf` the one that won, otherwise `structure` itself."""
     columns: tuple[Column, ...] = ()
-    """What contexts consist of."""
+    """The columns of a context."""
     agreement: float | None = None
-    """The share of contexts for which the rule's arm is the one that the policy plays most; None where it was not measured."""
+    """The share of contexts at which the rule's arm is the policy's most probable one; None if not measured."""
     importance: dict[str, float] = field(default_factory=dict)
-    """By column, the share of contexts for which the arm played most changes when that column is drawn anew."""
+    """By column, the share of contexts whose most probable arm changes if that column takes another context's value."""
     top: int | None = TOP
-    """How many rules are printed, the largest; None: all."""
+    """The number of rules that are printed, the largest ones; None: all."""
     read: Callable[[Any], ArrayLike] | None = field(default=None, compare=False)
-    """What turns a context into a number for each column; None where contexts are such numbers."""
+    """The function that turns a context into a number for each column; None if contexts are such numbers."""
 
     def __post_init__(self) -> None:
         if self.top is not None and (not isinstance(self.top, int | np.integer) or isinstance(self.top, bool) or self.top < 1):
-            raise InputError(f"top must be how many rules are printed, at least 1, or None for all; given {quoted(self.top)}.")
+            raise InputError(
+                f"top must be the number of rules to print, at least 1, or None for all; given {quoted(self.top)}."
+            )
         if not self.columns and self.structure is not None:
             object.__setattr__(self, "columns", columns_of(self.structure.space))
-        said = words.conditions(self.columns, [region.boxes for region in self.regions])
-        told = (replace(region, conditions=each) for region, each in zip(self.regions, said, strict=True))
-        object.__setattr__(self, "regions", tuple(told))
+        conditions = words.conditions(self.columns, [region.boxes for region in self.regions])
+        regions = (replace(region, conditions=texts) for region, texts in zip(self.regions, conditions, strict=True))
+        object.__setattr__(self, "regions", tuple(regions))
 
     def __iter__(self) -> Iterator[Region]:
         return iter(self.regions)
@@ -143,7 +140,7 @@ class Explanation:
         return f"Explanation({len(self)} region{'s' * (len(self) != 1)}, {len(self.arms)} arms{agreement})"
 
     def __str__(self) -> str:
-        return words.told(self)
+        return words.write_rules(self)
 
     def _repr_html_(self) -> str:
         from .html import page
@@ -152,30 +149,30 @@ class Explanation:
 
     @cached_property
     def rules(self) -> tuple[Region, ...]:
-        """The regions as they are printed, neighbours with one arm joined: along one number in its order, else the largest first."""
+        """The regions as printed, neighbours with one arm joined: in order along a single number, otherwise the largest first."""
         return self.merged().regions
 
     def region_at(self, context: Any) -> Region:
-        """The region that contains a context. `InputError` where none does. O(regions)."""
-        bare = self.read is None and self.structure is not None  # numbers, which may be given as they are or in a list
+        """Return the region that contains a context. Raises `InputError` if no region does. O(regions)."""
+        bare = self.read is None and self.structure is not None  # numbers, alone or in a list
         rows = numbers("Contexts", context).reshape(1, -1) if bare else self._rows([context])
-        return self.regions[int(self._places(rows, context)[0])]
+        return self.regions[int(self._regions(rows, context)[0])]
 
     def arm_at(self, context: Any) -> Hashable:
-        """The arm of the region that contains a context."""
+        """Return the arm of the region that contains a context."""
         return self.region_at(context).arm
 
     def arms_at(self, contexts: Any) -> list[Hashable]:
-        """A list of the arms for a whole table of contexts. O(rows * regions), in NumPy.
+        """Return a list of the arms for a table of contexts. O(rows * regions), in NumPy.
 
         >>> import hsb
         >>> hsb.HSB(hsb.BinaryTree(depth=2), arms=2).explain().arms_at([0.2, 0.7])
         [0, 0]
         """
-        return [self.regions[i].arm for i in self._places(self._rows(contexts), contexts)]
+        return [self.regions[i].arm for i in self._regions(self._rows(contexts), contexts)]
 
     def find(self, rows: Floats) -> Ints:
-        """Which region each row of numbers lies in, a column for each of `columns`; -1 where none holds it."""
+        """Return the index of each row's region, -1 if no region contains it; rows have a number for each of `columns`."""
         return self._lookup.find(coded(self.columns, rows))
 
     def _rows(self, contexts: Any) -> Floats:
@@ -184,35 +181,37 @@ class Explanation:
         rows = [self.read(context) for context in contexts]
         return np.array(rows, dtype=np.float64).reshape(len(rows), len(self.columns))
 
-    def _places(self, rows: Floats, given: Any) -> Ints:
-        """Which region each row lies in."""
+    def _regions(self, rows: Floats, contexts: Any) -> Ints:
+        """Return the index of each row's region. Raises `InputError` if a row has no region."""
         if self.structure is not None and self.read is None:
             rows, _ = self.structure.space.check(rows)
-        places = self.find(rows)
-        if (places < 0).any():
-            raise InputError(f"No region contains {quoted(given)}; the regions of this explanation do not cover every context.")
-        return places
+        indices = self.find(rows)
+        if (indices < 0).any():
+            raise InputError(
+                f"No region contains {quoted(contexts)}: these regions do not cover every context. Use one that they cover."
+            )
+        return indices
 
     @cached_property
     def _lookup(self) -> Lookup:
         return Lookup(self.columns, [region.boxes for region in self.regions])
 
     def merged(self) -> Explanation:
-        """The same rules with neighbours of one arm joined where that is no more complicated, each as sure as its least sure part.
+        """Join neighbouring rules with one arm, unless the result is more complicated. The probability is the least of the parts.
 
-        Printing does so by itself.
+        `print` does so by itself.
         """
         by_arm: dict[tuple[Hashable, bool], list[Region]] = {}
         for region in self.regions:
             by_arm.setdefault((region.arm, region.seen), []).append(region)
         regions = [region for group in by_arm.values() for region in _joined(group)]
         if self.chosen is not None:
-            names = called(self.chosen, [region.boxes for region in regions])
+            names = region_names(self.chosen, [region.boxes for region in regions])
             regions = [replace(region, name=name) for region, name in zip(regions, names, strict=True)]
         return replace(self, regions=ordered(self.columns, regions))
 
     def to_dict(self) -> dict[str, Any]:
-        """A dict of plain data."""
+        """Return a dict of plain data."""
         return {
             "structure": None if self.structure is None else self.structure.to_dict(),
             "chosen": None if self.chosen is None else self.chosen.to_dict(),
@@ -225,38 +224,43 @@ class Explanation:
         }
 
     def to_frame(self) -> Any:
-        """A pandas data frame with a row for each rule as they are printed: where, arm, how sure, share; what it earns, where a log says."""
-        rows = [(each.where, each.arm, each.sure, each.share, each.seen, *(each.earned or (None,) * 4)) for each in self.rules]
-        return data_frame(rows, ["where", "arm", "sure", "share", "seen", "earned", "earned_low", "earned_high", "earned_rows"])
+        """Return a pandas data frame with a row for each printed rule: where, arm, probability, coverage, and its reward by a log."""
+        rows = [
+            (rule.where, rule.arm, rule.probability, rule.coverage, rule.seen, *(rule.earned or (None,) * 4))
+            for rule in self.rules
+        ]
+        return data_frame(
+            rows, ["where", "arm", "probability", "coverage", "seen", "earned", "earned_low", "earned_high", "earned_rows"]
+        )
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw with matplotlib and return the axes: one or two numbers as a map, more columns as what matters and the largest rules.
+        """Draw with matplotlib and return the axes: one or two numbers as a map, more columns as importances and the largest rules.
 
-        `ax`: matplotlib's axes to draw into; None makes new ones.
+        `ax`: the matplotlib axes to draw into; default: new ones.
         """
         from ..plotting.explanations import plot_explanation
 
         return plot_explanation(self, ax)
 
     def plot_importance(self, ax: Any = None) -> Any:
-        """Draw how much each column matters, as bars, and return the axes. `ax` as in `plot`."""
+        """Draw the importance of each column as bars, and return the axes. `ax` as in `plot`."""
         from ..plotting.explanations import plot_importance
 
         return plot_importance(self, ax)
 
 
 def ordered(columns: Sequence[Column], regions: Iterable[Region]) -> tuple[Region, ...]:
-    """The largest first, equals by position; along one number by position."""
+    """Sort regions: the largest first, ties by position; along a single number all by position."""
     along = len(columns) == 1 and columns[0].kind == "number"
     by_position = sorted(regions, key=lambda region: [position(box) for box in region.boxes])
-    return tuple(sorted(by_position, key=lambda region: 0.0 if along else -round(region.share, 3)))
+    return tuple(sorted(by_position, key=lambda region: 0.0 if along else -round(region.coverage, 3)))
 
 
 def _joined(regions: list[Region]) -> list[Region]:
-    """Regions of one arm: single boxes joined to boxes; those of several boxes wherever the union has no more of them."""
+    """Join regions of one arm: single boxes if the union is a box, others if the union has at most as many boxes as the larger."""
     single = [region for region in regions if len(region.boxes) == 1]
     result = [
-        _together([single[i] for i in members], (part,)) for part, members in joined([region.boxes[0] for region in single])
+        _together([single[i] for i in members], (part,)) for part, members in join([region.boxes[0] for region in single])
     ]
     for region in (region for region in regions if len(region.boxes) > 1):
         for other in list(result):
@@ -269,13 +273,13 @@ def _joined(regions: list[Region]) -> list[Region]:
 
 
 def _together(regions: list[Region], boxes: Parts) -> Region:
-    share = sum(region.share for region in regions)
-    sure, earned = min(region.probability for region in regions), regions[0].earned if len(regions) == 1 else None
-    return replace(regions[0], boxes=boxes, probability=sure, share=share, earned=earned)
+    coverage = sum(region.coverage for region in regions)
+    probability, earned = min(region.probability for region in regions), regions[0].earned if len(regions) == 1 else None
+    return replace(regions[0], boxes=boxes, probability=probability, coverage=coverage, earned=earned)
 
 
 def _around(sides: tuple[Side, ...]) -> Side:
-    """The least side around all of them."""
+    """Return the smallest side around all of them."""
     sets = [side for side in sides if isinstance(side, frozenset)]
     if sets:
         return frozenset().union(*sets)

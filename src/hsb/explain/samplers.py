@@ -1,7 +1,7 @@
-"""Where contexts come from when a policy is asked what it plays: anywhere in a box, or from those that it saw.
+"""Sources of contexts for explanations: anywhere in a box, or similar to a sample.
 
-A world draws contexts as they may come (`draw`), such as were never drawn before (`fresh`), as they are likely to come (`likely`), and
-within a part (`within`).
+A source draws possible contexts (`draw`), contexts independent of those (`fresh`), typical contexts (`likely`), and contexts within a
+part (`within`).
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from ..types import Floats
 from .columns import LEAST, MISSING, Column, Part, Parts, Side, coded, holds, inside
 from .lookup import Lookup
 
-FEW = 32  # values that a column of numbers may have and still have no others between them
-MOST_ROWS = 1 << 13  # of a sample that are looked at
-ENOUGH = 8  # rows of a sample in a part, to be drawn from as they are
+FEW = 32  # a column with at most this number of different numbers takes only these
+MOST_ROWS = 1 << 13  # of a sample that are used
+ENOUGH = 8  # rows of a sample in a part, to draw whole rows from
 
 
 class Everywhere:
-    """Contexts that may lie anywhere in a box, one place as likely as another; numbered cells all the same."""
+    """Contexts uniform in a box; numbered cells equally likely."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
         self.columns = tuple(columns)
         self.whole: Part = tuple(column.everything for column in columns)
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
-        """So many contexts."""
+        """Draw n contexts."""
         return self.within(self.whole, n, rng)
 
     fresh = likely = draw
 
     def within(self, part: Part, n: int, rng: np.random.Generator) -> Floats:
-        """So many contexts within a part."""
+        """Draw n contexts within a part."""
         low, high = np.array(part, dtype=np.float64).T
         points = np.minimum(low + rng.random((n, len(low))) * (high - low), np.nextafter(high, low))
         return np.asarray(np.where([column.whole for column in self.columns], np.floor(points), points))
 
     def shares(self, regions: Sequence[Parts]) -> Floats:
-        """What share of the space each region fills."""
+        """Return each region's share of the space."""
         whole = np.array(self.whole, dtype=np.float64)
         boxes = np.array([box for boxes in regions for box in boxes], dtype=np.float64)
         sizes = (np.diff(boxes, axis=2) / np.diff(whole, axis=1)).prod(axis=(1, 2))
@@ -50,9 +50,9 @@ class Everywhere:
 
 
 class SimilarContexts:
-    """Contexts like those of a sample: its rows, numbers moved a little, and rows whose columns come from different ones.
+    """Contexts similar to a sample: its rows, with numbers moved a little, and mixtures of columns from different rows.
 
-    A quarter of the sample is kept for `fresh`.
+    A quarter of the sample is reserved for `fresh`.
     """
 
     def __init__(self, columns: Sequence[Column], sample: Floats) -> None:
@@ -65,37 +65,37 @@ class SimilarContexts:
         self.values = [_between(column, self.codes[:, j]) for j, column in enumerate(columns)]
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
-        """Half of them rows of the sample, half of them mixed."""
+        """Draw n contexts: one half rows of the sample, the other half mixed."""
         return self._half_mixed(self.rows, n, rng)
 
     def fresh(self, n: int, rng: np.random.Generator) -> Floats:
-        """The same of rows that `draw` never takes from."""
+        """Draw n contexts in the same way from the reserved rows."""
         return self._half_mixed(self.kept, n, rng)
 
     def likely(self, n: int, rng: np.random.Generator) -> Floats:
-        """Rows of the sample, none mixed."""
-        return self._moved(self.sample[rng.integers(len(self.sample), size=n)], rng)
+        """Draw n rows of the sample, not mixed."""
+        return self._jitter(self.sample[rng.integers(len(self.sample), size=n)], rng)
 
     def _half_mixed(self, rows: Floats, n: int, rng: np.random.Generator) -> Floats:
         mixed = np.take_along_axis(rows, rng.integers(len(rows), size=(n, rows.shape[1])), axis=0)
-        return self._moved(np.where(np.arange(n)[:, None] % 2, rows[rng.integers(len(rows), size=n)], mixed), rng)
+        return self._jitter(np.where(np.arange(n)[:, None] % 2, rows[rng.integers(len(rows), size=n)], mixed), rng)
 
     def within(self, part: Part, n: int, rng: np.random.Generator) -> Floats:
-        """Mixed rows whose every column lies in the part; half of them whole rows, where some do."""
+        """Draw n mixed rows within the part; one half are whole rows, if enough rows of the sample lie there."""
         points = np.stack([self._column(j, side, n, rng) for j, side in enumerate(part)], axis=1)
         there = np.flatnonzero(inside(part, self.columns, self.codes))
         if len(there) >= ENOUGH:
             points[::2] = self.rows[rng.choice(there, size=len(points[::2]))]
-        moved = self._moved(points, rng)
+        moved = self._jitter(points, rng)
         return np.where(inside(part, self.columns, coded(self.columns, moved))[:, None], moved, points)
 
     def shares(self, regions: Sequence[Parts]) -> Floats:
-        """What share of the sample falls into each region."""
+        """Return each region's share of the sample."""
         where = Lookup(self.columns, regions).find(coded(self.columns, self.sample))
         return np.bincount(where, minlength=len(regions)) / len(where)
 
     def _column(self, j: int, side: Side, n: int, rng: np.random.Generator) -> Floats:
-        """Values of the sample within a side; where there is none, any value of the side."""
+        """Draw values of the sample within a side; any value of the side if the sample has no value there."""
         column, codes = self.columns[j], self.codes[:, j]
         there = np.flatnonzero(holds(side, column, codes))
         if len(there):
@@ -111,8 +111,8 @@ class SimilarContexts:
         values = rng.uniform(low, np.nextafter(high, low), size=n)
         return np.floor(values) if column.whole else values
 
-    def _moved(self, points: Floats, rng: np.random.Generator) -> Floats:
-        """Numbers somewhere between their neighbours in the sample, where it has many."""
+    def _jitter(self, points: Floats, rng: np.random.Generator) -> Floats:
+        """Move numbers to points between their neighbours in the sample, in columns with many numbers."""
         points = points.copy()
         for j, values in enumerate(self.values):
             if values is not None:
@@ -125,7 +125,7 @@ class SimilarContexts:
 
 
 def _between(column: Column, codes: Floats) -> Floats | None:
-    """A column's different numbers, where there are many: others may come between them."""
+    """Return a column's different numbers if there are more than `FEW`, else None."""
     values = np.unique(codes[np.isfinite(codes)])
     return values if column.kind == "number" and len(values) > FEW else None
 
@@ -133,15 +133,15 @@ def _between(column: Column, codes: Floats) -> Floats | None:
 World = Everywhere | SimilarContexts
 
 
-def described(columns: Sequence[Column], sample: Floats | None) -> tuple[Column, ...]:
-    """The columns with what a sample shows of them: are values missing, and where most numbers lie that have no ends.
+def describe_columns(columns: Sequence[Column], sample: Floats | None) -> tuple[Column, ...]:
+    """Return the columns with facts from a sample: whether values are missing, and the usual range of unbounded numbers.
 
-    >>> described([Column("age")], np.array([[30.0], [np.nan], [40.0]]))[0].missing
+    >>> describe_columns([Column("age")], np.array([[30.0], [np.nan], [40.0]]))[0].missing
     True
     """
     if sample is None or np.ndim(sample) != 2 or np.shape(sample)[1] != len(columns):
         return tuple(columns)
-    told = []
+    described = []
     for column, values in zip(columns, np.asarray(sample, dtype=np.float64).T, strict=True):
         known = values[np.isfinite(values)]
         usual = column.usual
@@ -152,20 +152,20 @@ def described(columns: Sequence[Column], sample: Floats | None) -> tuple[Column,
         low, high = column.low, column.high
         if missing and low is not None and high is not None:  # a missing value lies beyond any ends
             column, usual = replace(column, low=None, high=None), (low, high)
-        told.append(replace(column, missing=missing, usual=usual))
-    return tuple(told)
+        described.append(replace(column, missing=missing, usual=usual))
+    return tuple(described)
 
 
 def world_of(columns: Sequence[Column], sample: Floats | None = None) -> World:
-    """That of a sample, or everywhere between the ends of the columns."""
+    """Return contexts similar to a sample, or without a sample anywhere between the ends of the columns."""
     if sample is not None:
         rows = np.asarray(sample, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != len(columns) or not len(rows):
             raise InputError(
-                f"A sample of contexts needs rows of {len(columns)} numbers, one at least; given shape {rows.shape}."
+                f"A sample of contexts needs at least one row of {len(columns)} numbers; given shape {rows.shape}."
             )
         return SimilarContexts(columns, rows)
     endless = [column.name for column in columns if column.kind != "number" or column.low is None or column.high is None]
     if endless:
-        raise InputError(f"Nothing says which values {quoted(endless[0])} may have: a sample of contexts is needed.")
+        raise InputError(f"The range of {quoted(endless[0])} is unknown. Pass a sample of contexts.")
     return Everywhere(columns)

@@ -1,10 +1,10 @@
 """Binary and K-ary trees, dense or path-compressed: see `engine/kernels/tree.py` for the layout.
 
-A row stands for a chain of k links, nodes of successive levels that have seen the same rounds (k = 1 in a dense tree). Where
-the chain is reached, its stop mass is spread over its links: with q the stop prior, link i has (1-q)^(i-1) q / (1 - (1-q)^k) of
-it, or, in a chain that ends in a leaf, (1-q)^(i-1) q and the leaf (1-q)^(k-1). Passing a link leaves the other children of that
-node behind, at their prior. The shares fall with i, and V of a prior is at most 0: so of all the stops only that at the first
-link, or at a leaf, can be the best, and a row's choice is between stopping at its first link and passing all of them.
+A row stands for a chain of k links, nodes of successive levels that have seen the same rounds (k = 1 in a dense tree). The links
+share the chain's stop mass. With q the stop prior, link i has (1-q)^(i-1) q / (1 - (1-q)^k) of it; in a chain that ends in a leaf,
+link i has (1-q)^(i-1) q and the leaf (1-q)^(k-1). Passing a link leaves the other children of that node at their prior. The shares
+fall with i, and V of a prior is at most 0. So only the stop at the first link, or at a leaf, can be the best stop: a row either
+stops at its first link or passes all of them.
 """
 
 import math
@@ -22,7 +22,7 @@ from .pieces import TIE, Best, BestArms, best_arms, piece, unseen
 
 
 class Chains(NamedTuple):
-    """The rows in use, the root first. A child is given by its place among them; -1 is a child never visited."""
+    """The rows in use, the root first. `children` has row numbers; -1: never visited."""
 
     top: Ints  # level of the first link
     bottom: Ints  # level of the last
@@ -31,7 +31,7 @@ class Chains(NamedTuple):
 
 
 def solve(structure: Structure, member: Member, q: float) -> Best:
-    """The most probable mapping of a tree. O(rows in use), whatever the depth; a subtree never visited is one piece."""
+    """Return the most probable mapping of a tree. O(rows in use), whatever the depth; a subtree never visited is one piece."""
     tree, arms = TreeView(member), member.arms
     k, depth = tree.fanout, tree.depth
     prior = _prior(k, depth, arms, q)
@@ -67,7 +67,7 @@ def solve(structure: Structure, member: Member, q: float) -> Best:
 
 
 def _prior(k: int, depth: int, arms: int, q: float) -> Floats:
-    """V of a node at its prior, by level."""
+    """Return V of a node at its prior, by level."""
     value = np.full(depth + 1, -math.log(arms))
     log_q = float(log_of(q))
     for level in range(depth - 1, -1, -1):
@@ -76,9 +76,9 @@ def _prior(k: int, depth: int, arms: int, q: float) -> Floats:
 
 
 def _values(member: Member, tree: TreeView, chains: Chains, best: BestArms, prior: Floats, q: float) -> tuple[Floats, Floats]:
-    """For every row, the best value of stopping at its first link, and that of passing all its links.
+    """Return for every row the best value of stopping at its first link, and that of passing all its links.
 
-    Children begin at lower levels than their parents, so the rows are taken level by level, the lowest first.
+    Children lie below their parents, so the rows are visited level by level, the lowest first.
     """
     k, depth = tree.fanout, tree.depth
     log_stop, log_go = log_odds(member)
@@ -90,30 +90,30 @@ def _values(member: Member, tree: TreeView, chains: Chains, best: BestArms, prio
     first = np.where(ends, np.where(links == 1, 1.0, q), first)
     stay = np.where(ends, 0.0, log_stop) + log_of(first) + best.log_share
 
-    beside = np.zeros((depth + 1, depth + 1))  # what the links' siblings weigh, from level top + 1 to level bottom
+    beside = np.zeros((depth + 1, depth + 1))  # V of the links' siblings, from level top + 1 to level bottom
     for top in range(depth):
         beside[top, top + 1 :] = (k - 1) * np.cumsum(prior[top + 1 :])
     go = np.where(ends, (links - 1) * math.log1p(-q) + best.log_share, log_go) + beside[chains.top, chains.bottom]
 
     value = np.zeros(len(links))
     for top in range(depth, -1, -1):
-        at = np.flatnonzero(chains.top == top)
-        branching = at[~ends[at]]
+        rows = np.flatnonzero(chains.top == top)
+        branching = rows[~ends[rows]]
         children = chains.children[branching]
         never = prior[chains.bottom[branching] + 1]
         go[branching] += np.where(children >= 0, value[children], never[:, None]).sum(axis=1)
-        value[at] = np.maximum(stay[at], go[at])
+        value[rows] = np.maximum(stay[rows], go[rows])
     return stay, go
 
 
 def chains_of(member: Member) -> Chains:
-    """The rows in use of a tree that was visited."""
+    """Return the rows in use of a tree that was visited."""
     tree = TreeView(member)
     return _dense(member, tree) if tree.dense else _compressed(tree)
 
 
 def log_odds(member: Member) -> tuple[Floats, Floats]:
-    """ln of stop and of go of every row in use, too small to be seen or not."""
+    """Return ln of stop and of go of every row in use, also if they underflow a double."""
     from ..engine.kernels.rows import ARMS_AT  # loads Numba: on first use
 
     blocks = member.kind.blocks(member)
@@ -127,7 +127,7 @@ def log_odds(member: Member) -> tuple[Floats, Floats]:
 
 
 def _dense(member: Member, tree: TreeView) -> Chains:
-    """Every node visited is a chain of one link."""
+    """Return a chain of one link for every visited node."""
     k, depth = tree.fanout, tree.depth
     begins = np.cumsum([0] + [k**level for level in range(depth + 1)])
     heap = (member.kind.blocks(member) - tree.row0) // tree.stride
@@ -146,6 +146,6 @@ def _compressed(tree: TreeView) -> Chains:
 
 
 def _digit(tree: TreeView, key: Ints, level: int) -> int:
-    """Which child the key goes to at a level."""
+    """Return the number of the child of a key at a level."""
     per, bits = tree.per_word, tree.bits
     return int(key[level // per]) >> (bits * (per - 1 - level % per)) & ((1 << bits) - 1)

@@ -1,4 +1,4 @@
-"""Any context: dicts, rows and numbers; mixed, missing, unscaled, changing. What is declared, and how it is encoded."""
+"""Features of contexts: dicts, rows or numbers; mixed, missing, unscaled, changing. Their declaration and their encoding."""
 
 from .composite import Composite
 from .declared import Features

@@ -1,4 +1,4 @@
-"""One column of a table, in the form that is quickest to read: numbers, flags, text by number, times, or just values."""
+"""One column of a table in the form that is quickest to read: numbers, flags, coded text, times, or plain objects."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -9,25 +9,25 @@ from numpy.typing import NDArray
 
 from ..types import Floats, Ints
 from .feature import stable
-from .values import CATEGORY, EPOCH, FLAG, MISSING, NUMBER, TIME, Unfit, found, is_missing
+from .values import CATEGORY, EPOCH, FLAG, MISSING, NUMBER, TIME, Unfit, infer_kind, is_missing
 
 
 class Values(ABC):
-    """Values of one feature, a row each. `kind` is what all of them are that are not missing; None where that is not known."""
+    """The values of one feature, one for each row. `kind`: the kind of all values but missing ones; None: unknown."""
 
     kind: str | None = None
 
     @abstractmethod
     def at(self, t: int) -> Any:
-        """The value of row t, as `FeatureReader.read` takes it; None where it is missing."""
+        """Return the value of row t as `FeatureReader.read` takes it; None if it is missing."""
 
     @abstractmethod
     def missing(self) -> NDArray[np.bool_]:
-        """Which rows have no value."""
+        """Return a mask of the rows without a value."""
 
     @abstractmethod
     def take(self, rows: Any) -> "Values":
-        """Some of the rows: a slice, indices or booleans."""
+        """Return some of the rows: a slice, indices or booleans."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -53,34 +53,34 @@ class Objects(Values):
 
 
 class Numbers(Values):
-    """Numbers or flags, in a float each, NaN where they are missing; `given` has them as they were given."""
+    """Numbers or flags as floats, NaN for missing ones; `original` has the user's values."""
 
-    def __init__(self, floats: Floats, given: Any, kind: str = NUMBER) -> None:
-        self.floats, self.given, self.kind = floats, given, kind
+    def __init__(self, floats: Floats, original: Any, kind: str = NUMBER) -> None:
+        self.floats, self.original, self.kind = floats, original, kind
 
     def at(self, t: int) -> Any:
-        value = self.given[t]
+        value = self.original[t]
         return value.item() if isinstance(value, np.generic) else value
 
     def missing(self) -> NDArray[np.bool_]:
         return np.isnan(self.floats)
 
     def take(self, rows: Any) -> "Numbers":
-        floats, given = self.floats[rows], self.given
-        if given is self.floats:
-            given = floats
-        elif isinstance(given, np.ndarray):
-            given = given[rows]
+        floats, original = self.floats[rows], self.original
+        if original is self.floats:
+            original = floats
+        elif isinstance(original, np.ndarray):
+            original = original[rows]
         else:
-            given = [given[t] for t in np.arange(len(given))[rows].tolist()]
-        return Numbers(floats, given, self.kind or NUMBER)
+            original = [original[t] for t in np.arange(len(original))[rows].tolist()]
+        return Numbers(floats, original, self.kind or NUMBER)
 
     def __len__(self) -> int:
         return len(self.floats)
 
 
 class Flags(Numbers):
-    """True, False and what is missing: 1, 0 and NaN."""
+    """True, False and missing values as 1, 0 and NaN."""
 
     def __init__(self, floats: Floats) -> None:
         super().__init__(floats, floats, FLAG)
@@ -94,7 +94,7 @@ class Flags(Numbers):
 
 
 class Words(Values):
-    """Text: a number for each row, -1 where it is missing, and the words these stand for."""
+    """Text: a code for each row, -1 for missing text, and the words of the codes."""
 
     kind = CATEGORY
 
@@ -111,7 +111,7 @@ class Words(Values):
         return some
 
     def hash(self, code: int) -> int:
-        """`columns.stable` of a word."""
+        """Return `feature.stable` of a word."""
         if code not in self.hashes:
             self.hashes[code] = stable(self.words[code])
         return self.hashes[code]
@@ -124,69 +124,69 @@ class Words(Values):
 
 
 class Times(Values):
-    """numpy.datetime64, with the parts of `values.found`."""
+    """numpy.datetime64 values with their parts, as in `values.infer_kind`."""
 
     kind = TIME
 
-    def __init__(self, given: NDArray[Any], parts: dict[str, Floats]) -> None:
-        self.given, self.parts = given, parts
+    def __init__(self, original: NDArray[Any], parts: dict[str, Floats]) -> None:
+        self.original, self.parts = original, parts
 
     def missing(self) -> NDArray[np.bool_]:
-        return np.asarray(np.isnat(self.given))
+        return np.asarray(np.isnat(self.original))
 
     def take(self, rows: Any) -> "Times":
-        return Times(self.given[rows], {name: part[rows] for name, part in self.parts.items()})
+        return Times(self.original[rows], {name: part[rows] for name, part in self.parts.items()})
 
     def at(self, t: int) -> Any:
-        return self.given[t]
+        return self.original[t]
 
     def __len__(self) -> int:
-        return len(self.given)
+        return len(self.original)
 
 
-def values_of(given: Any) -> Values:
-    """Values in the quickest form that keeps what each of them is.
+def values_of(column: Any) -> Values:
+    """Convert a column to the quickest form that keeps the kind of each value.
 
     >>> values_of([1, 2.5, None]).kind, values_of(["a", None]).kind, values_of([1, "a"]).kind
     ('number', 'category', None)
     """
-    if isinstance(given, np.ndarray) and type(given) is np.ndarray and given.ndim == 1:
-        if given.dtype.char in "?":
-            return Numbers(given.astype(np.float64), given, FLAG)
-        if given.dtype.kind in "iu" or given.dtype.char in "efd":
-            return Numbers(given.astype(np.float64), given)
-        if given.dtype.kind == "M":
-            return _times(given)
-        given = list(given) if given.dtype.kind in "mg" else given.tolist()
-    given = given if isinstance(given, list) else list(given)
-    types = set(map(type, given))
+    if isinstance(column, np.ndarray) and type(column) is np.ndarray and column.ndim == 1:
+        if column.dtype.char in "?":
+            return Numbers(column.astype(np.float64), column, FLAG)
+        if column.dtype.kind in "iu" or column.dtype.char in "efd":
+            return Numbers(column.astype(np.float64), column)
+        if column.dtype.kind == "M":
+            return _times(column)
+        column = list(column) if column.dtype.kind in "mg" else column.tolist()
+    column = column if isinstance(column, list) else list(column)
+    types = set(map(type, column))
     if not types <= {str, bool, int, float, type(None)}:
-        given = [_plainer(value) for value in given]
-        types = set(map(type, given))
-    return _listed(given, types)
+        column = [_plain_value(value) for value in column]
+        types = set(map(type, column))
+    return _listed(column, types)
 
 
-def _listed(given: list[Any], types: set[type]) -> Values:
-    """Values of plain types."""
+def _listed(column: list[Any], types: set[type]) -> Values:
+    """Convert values of plain types."""
     kinds = types - {type(None)}
     if kinds == {bool}:
-        return Numbers(np.array([np.nan if value is None else value for value in given], dtype=np.float64), given, FLAG)
+        return Numbers(np.array([np.nan if value is None else value for value in column], dtype=np.float64), column, FLAG)
     if kinds and kinds <= {int, float}:
         try:
-            return Numbers(np.array(given, dtype=np.float64), given)
+            return Numbers(np.array(column, dtype=np.float64), column)
         except OverflowError:
-            return Objects(given)
-    if str in kinds and kinds <= {str, float} and all(value != value for value in given if type(value) is float):
+            return Objects(column)
+    if str in kinds and kinds <= {str, float} and all(value != value for value in column if type(value) is float):
         numbers: dict[str, int] = {}
-        codes = [numbers.setdefault(value, len(numbers)) if type(value) is str else -1 for value in given]
+        codes = [numbers.setdefault(value, len(numbers)) if type(value) is str else -1 for value in column]
         return Words(np.array(codes, dtype=np.int64), list(numbers))
-    return Objects(given)
+    return Objects(column)
 
 
-def _plainer(value: Any) -> Any:
-    """The plain form of a value where it has one of the same kind: None, float, text, True or False."""
+def _plain_value(value: Any) -> Any:
+    """Return the plain form of a value if it has one of the same kind: None, float, text, True or False."""
     try:
-        kind, plain = found(value)
+        kind, plain = infer_kind(value)
     except Unfit:
         return value
     if kind == MISSING:
@@ -196,25 +196,25 @@ def _plainer(value: Any) -> Any:
     return bool(plain) if kind == FLAG else plain if kind == CATEGORY else value
 
 
-def _times(given: NDArray[Any]) -> Values:
-    """The same arithmetic as `values.found`, whole columns at a time."""
-    unit = np.datetime_data(given.dtype)[0]
-    none, has_hours = np.isnat(given), unit not in ("Y", "M", "W", "D")
+def _times(column: NDArray[Any]) -> Values:
+    """Convert times with the arithmetic of `values.infer_kind`, a whole column at a time."""
+    unit = np.datetime_data(column.dtype)[0]
+    missing, has_hours = np.isnat(column), unit not in ("Y", "M", "W", "D")
     try:
-        exact = given.astype("datetime64[us]" if has_hours else "datetime64[D]")
+        exact = column.astype("datetime64[us]" if has_hours else "datetime64[D]")
     except (OverflowError, ValueError):
-        return Objects(list(given))
-    day = np.where(none, np.datetime64(0, "D"), exact.astype("datetime64[D]"))
+        return Objects(list(column))
+    day = np.where(missing, np.datetime64(0, "D"), exact.astype("datetime64[D]"))
     number = day.astype(np.int64)
     if ((number + EPOCH < 1) | (number + EPOCH > 3652059)).any():  # the years 1 to 9999
-        return Objects(list(given))
+        return Objects(list(column))
     parts = {"day": number.astype(np.float64), "weekday": ((number + 3) % 7).astype(np.float64)}
     if has_hours:
-        us = np.where(none, 0, (exact - day).astype(np.int64))
+        us = np.where(missing, 0, (exact - day).astype(np.int64))
         seconds = us // 1_000_000
         minute, second = seconds // 60 % 60, seconds % 60
         parts["hour"] = seconds // 3600 + minute / 60 + (second + us % 1_000_000 * 1e-6) / 3600
         parts["day"] = parts["day"] + parts["hour"] / 24
     for part in parts.values():
-        part[none] = np.nan
-    return Times(given, parts)
+        part[missing] = np.nan
+    return Times(column, parts)

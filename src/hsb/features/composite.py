@@ -1,4 +1,4 @@
-"""Kinds of features of one's own, which split a value into values of kinds that exist."""
+"""User-defined kinds of features, which split a value into values of built-in kinds."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -9,19 +9,25 @@ from ..errors import InputError, quoted
 from .kinds import FeatureKind
 
 PLAIN = (str, bool, int, float, type(None))  # types of settings: a file holds them
-UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # what `split` raises of a value it cannot read
+UNFIT = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)  # exceptions of `split` for a value that it cannot read
 
 
 class UnknownKind(InputError):
-    """A kind of feature of the user's own that is not defined in this process as it was when it was written."""
+    """A user-defined kind of feature that this process does not define, or defines differently from the file."""
 
 
 @dataclass(frozen=True, repr=False)
 class Composite(FeatureKind, ABC, listed=False):
-    """A kind of feature of your own: derive from it, say its `parts`, and `split` a value into values of these.
+    """The base class of your own kinds of features: declare `parts`, and `split` a value into their values.
 
-    The policy sees a feature for each part, called e.g. `place.lat`. The same value must always be split in the same way. Settings, if there
-    are any, are fields of a frozen dataclass: text, numbers, True, False or None.
+    The policy sees a feature for each part, e.g. `place.lat`. The same value must always be split in the same way. Settings, if any, are
+    fields of a frozen dataclass: text, numbers, True, False or None.
 
     >>> from hsb.features import Features, Number
     >>> class Point(Composite):
@@ -44,9 +50,9 @@ class Composite(FeatureKind, ABC, listed=False):
 
     @abstractmethod
     def split(self, value: Any) -> Mapping[str, Any]:
-        """The values of the parts by name; one that is None or left out is missing. It is not asked about missing values.
+        """Return the values of the parts by name; one that is None or left out is missing. Never called for a missing value.
 
-        A value that it cannot read makes it raise an exception, e.g. `ValueError`: the context is then refused.
+        Raise an exception, e.g. `ValueError`, for a value that you cannot read: the policy then rejects the context.
         """
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,7 +62,7 @@ class Composite(FeatureKind, ABC, listed=False):
 
 
 def kind_from(data: Any) -> FeatureKind:
-    """The kind that `to_dict` wrote, one of the user's own too if its class is defined by now: none is ever imported.
+    """Return the kind that `to_dict` wrote. A user-defined class must already be defined: nothing is imported.
 
     >>> kind_from({"kind": "Parcel", "settings": {}, "parts": []})
     Traceback (most recent call last):
@@ -67,23 +73,28 @@ def kind_from(data: Any) -> FeatureKind:
     cls = Composite.own.get(str(data["kind"]))
     if cls is None:
         raise UnknownKind(
-            f"a feature is of the kind {quoted(data['kind']):.100}, a class of its author's own that is not defined here. "
+            f"a feature is of the kind {quoted(data['kind']):.100}, a class that is not defined here. "
             "Define or import that class first."
         )
     settings = data["settings"]
     known = {field.name for field in fields(cls)}
     if not isinstance(settings, dict) or set(settings) != known or not all(isinstance(x, PLAIN) for x in settings.values()):
-        raise UnknownKind(f"the settings of {cls.__name__} are {sorted(known)} here; there they were {quoted(settings):.200}.")
-    found = cls(**settings)
-    if found.to_dict() != data:
         raise UnknownKind(
-            f"{found!r} has other parts here than there. Define the class as it was: {quoted(data['parts']):.300}."
+            f"the settings of {cls.__name__} are {sorted(known)} here; in the file they are {quoted(settings):.200}."
         )
-    return found
+    kind = cls(**settings)
+    if kind.to_dict() != data:
+        raise UnknownKind(
+            f"{kind!r} has other parts here than in the file. Define the class as it was: {quoted(data['parts']):.300}."
+        )
+    return kind
 
 
 def parts_of(name: str, kind: FeatureKind) -> dict[str, FeatureKind]:
-    """What a declared feature is to the policy: itself, or its parts by names such as `place.lat`; refused if they are no kinds that exist."""
+    """Return the features that the policy sees: the feature itself, or its parts by names such as `place.lat`.
+
+    Raises `InputError` if a part is not of a built-in kind.
+    """
     if not isinstance(kind, Composite):
         return {name: kind}
     who, parts = type(kind).__name__, kind.parts
@@ -93,7 +104,7 @@ def parts_of(name: str, kind: FeatureKind) -> dict[str, FeatureKind]:
         )
     for part, each in parts.items():
         if not isinstance(each, FeatureKind) or isinstance(each, Composite):
-            raise InputError(f"Part {quoted(part)} of {who} needs a kind that exists, e.g. hsb.Number(); given {quoted(each)}.")
+            raise InputError(f"Part {quoted(part)} of {who} needs a built-in kind, e.g. hsb.Number(); given {quoted(each)}.")
     for field in fields(kind):
         if not isinstance(getattr(kind, field.name), PLAIN):
             raise InputError(
@@ -104,17 +115,17 @@ def parts_of(name: str, kind: FeatureKind) -> dict[str, FeatureKind]:
 
 
 def split_value(name: str, kind: Composite, value: Any) -> dict[str, Any]:
-    """The values of the parts by names such as `place.lat`; InputError where the kind cannot split the value."""
+    """Return the values of the parts by names such as `place.lat`. Raises `InputError` if the kind cannot split the value."""
     try:
-        found = kind.split(value)
+        values = kind.split(value)
     except UNFIT as error:
         raise InputError(
             f"Feature {quoted(name)} is declared {kind!r}, which cannot split {quoted(value):.100}: {type(error).__name__}: {error!s:.200}. "
             "Give a value that it can split, or None."
         ) from error
-    if not isinstance(found, Mapping) or not set(found) <= set(kind.parts):
+    if not isinstance(values, Mapping) or not set(values) <= set(kind.parts):
         raise InputError(
             f"{kind!r} must split a value into a dict of its parts, {', '.join(map(repr, kind.parts))}; "
-            f"given {quoted(found):.100} for {quoted(value):.100} of feature {quoted(name)}."
+            f"given {quoted(values):.100} for {quoted(value):.100} of feature {quoted(name)}."
         )
-    return {f"{name}.{part}": found.get(part) for part in kind.parts}
+    return {f"{name}.{part}": values.get(part) for part in kind.parts}

@@ -1,4 +1,4 @@
-"""What the user says of the features of a context: nothing, or their names and kinds."""
+"""The user's declaration of the features of a context: empty, or their names and kinds."""
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -16,12 +16,11 @@ MOST = {"columns": 100_000, "text": 1 << 16, "width": 1 << 16}
 
 
 class Features:
-    """The features of a context, by name, in order. `Features()` declares nothing: names and kinds are found out on the way.
+    """The features of a context, by name, in order. `Features()` declares nothing: names and kinds are inferred from the data.
 
-    Each name is given a kind: `hsb.Number`, `Category`, `Flag`, `Tags`, `Time` or `Cycle`, or one of your own (`hsb.Composite`); names that are
-    no Python identifiers come in a dict.
-    What is declared is strict: a name that was not declared is refused, so that a misspelt one is noticed. One that a context does not
-    have, or has as None or NaN, is missing, which is a value like others.
+    Each name has a kind: `hsb.Number`, `Category`, `Flag`, `Tags`, `Time`, `Cycle`, or a subclass of `hsb.Composite`. Pass names that are not
+    Python identifiers in a dict. A declaration is strict: an undeclared name raises `InputError`, so that a misspelt one is noticed. A name
+    that a context lacks, or has as None or NaN, is missing; missing is a value like others.
 
     >>> from hsb.features import Category, Cycle, Features, Number
     >>> Features(country=Category(), age=Number(), hour=Cycle(24))
@@ -37,14 +36,14 @@ class Features:
             raise InputError(f"Features needs names and kinds, e.g. Features(age=hsb.Number()); given {quoted(declared)}.")
         both = sorted(set(declared or ()) & set(named))
         if both:
-            raise InputError(f"Features was given {quoted(both[0])} twice.")
-        self.given: dict[str, FeatureKind] = {**(declared or {}), **named}
-        self.kinds: dict[str, FeatureKind] = {}  # what the policy sees: the parts of a composite, each by its name
+            raise InputError(f"Features has {quoted(both[0])} twice. Declare it once.")
+        self.declared_kinds: dict[str, FeatureKind] = {**(declared or {}), **named}
+        self.kinds: dict[str, FeatureKind] = {}  # as the policy sees them: composites as their parts
         self.composites: dict[str, Composite] = {}
         self.limits = dict(LIMITS)
-        for name, kind in self.given.items():
+        for name, kind in self.declared_kinds.items():
             if not isinstance(name, str):
-                raise InputError(f"Features have names, text; given {quoted(name)}.")
+                raise InputError(f"Names of features are text; given {quoted(name)}.")
             if not isinstance(kind, FeatureKind):
                 hint = f"{kind.__name__}()" if isinstance(kind, type) and issubclass(kind, FeatureKind) else "e.g. hsb.Number()"
                 raise InputError(f"Feature {quoted(name)} needs a kind, {hint}; given {quoted(kind)}.")
@@ -52,7 +51,7 @@ class Features:
             if isinstance(kind, Composite):
                 self.composites[name] = kind
                 for part in parts:
-                    if part in self.kinds or part in self.given:
+                    if part in self.kinds or part in self.declared_kinds:
                         raise InputError(
                             f"Feature {quoted(part)} is declared twice: once as a part. Give one of them another name."
                         )
@@ -60,16 +59,16 @@ class Features:
         self._check()
 
     def limit(self, *, columns: int | None = None, text: int | None = None, width: int | None = None) -> "Features":
-        """The same features with other limits; None keeps the one there is.
+        """Return the same features with other limits; None keeps a limit.
 
-        `columns` is the most features a context may have (1000), `text` the most characters of a category, a tag or a name (256): beyond them
-        a context is refused. `width` is the most numbers that models see of a context (256): what goes beyond shares places, each always the
-        same one.
+        `columns`: the largest number of features of a context (1000). `text`: the largest number of characters of a category, a tag or a name
+        (256). Beyond them a context raises `InputError`. `width`: the largest number of columns that models see of a context (256). Further
+        ones share these, each always the same one.
 
         >>> Features().limit(columns=20)
         Features().limit(columns=20)
         """
-        limited = Features(self.given)
+        limited = Features(self.declared_kinds)
         for name, value in (("columns", columns), ("text", text), ("width", width)):
             limited.limits[name] = self.limits[name]
             if value is not None:
@@ -81,37 +80,37 @@ class Features:
 
     @property
     def open(self) -> bool:
-        """True where nothing is declared."""
+        """True if nothing is declared."""
         return not self.kinds
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names that are declared, in order."""
-        return tuple(self.given)
+        """The declared names, in order."""
+        return tuple(self.declared_kinds)
 
     def split(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of a context, those of composites split into their parts. Parts may be given as such, by names such as `place.lat`."""
-        found: dict[str, Any] = {}
+        """Return the values of a context, composites split into their parts. A part may also come directly, e.g. as `place.lat`."""
+        result: dict[str, Any] = {}
         for name, value in values.items():
             kind = self.composites.get(name)
             parts = {name: value} if kind is None else {} if is_missing(value) else split_value(name, kind, value)
             for part in parts:
-                if part in found:
+                if part in result:
                     raise InputError(f"Feature {quoted(part)} is given twice: once as a part. Leave one of them out.")
-            found |= parts
-        return found
+            result |= parts
+        return result
 
     def to_dict(self) -> dict[str, Any]:
-        """A dict of plain data, for JSON.
+        """Return a dict of plain data, for JSON.
 
         >>> Features.from_dict(Features().limit(text=20).to_dict())
         Features().limit(text=20)
         """
-        return {"kinds": [[name, kind.to_dict()] for name, kind in self.given.items()], "limits": dict(self.limits)}
+        return {"kinds": [[name, kind.to_dict()] for name, kind in self.declared_kinds.items()], "limits": dict(self.limits)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Features":
-        """The features that `to_dict` wrote. `InputError` where `data` is none."""
+        """Return the features that `to_dict` wrote. Raises `InputError` for any other `data`."""
         try:
             pairs, limits = data["kinds"], data["limits"]
             kinds = {name: kind_from(kind) for name, kind in pairs}
@@ -119,13 +118,13 @@ class Features:
                 raise InputError("Features has a name twice.")
             return cls(kinds).limit(**limits)
         except (LookupError, TypeError, AttributeError) as error:
-            raise InputError(f"These are no features as to_dict writes them: {quoted(data):.200}.") from error
+            raise InputError(f"Features.from_dict needs a dict that to_dict wrote; given {quoted(data):.200}.") from error
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.given)
+        return iter(self.declared_kinds)
 
     def __len__(self) -> int:
-        return len(self.given)
+        return len(self.declared_kinds)
 
     def __bool__(self) -> bool:
         return True
@@ -133,15 +132,15 @@ class Features:
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Features)
-            and list(self.given.items()) == list(other.given.items())
+            and list(self.declared_kinds.items()) == list(other.declared_kinds.items())
             and self.limits == other.limits
         )
 
     def __hash__(self) -> int:
-        return hash((tuple(self.given.items()), tuple(self.limits.values())))
+        return hash((tuple(self.declared_kinds.items()), tuple(self.limits.values())))
 
     def __repr__(self) -> str:
-        inside = declaration(self.given)
+        inside = declaration(self.declared_kinds)
         limits = ", ".join(f"{name}={value}" for name, value in self.limits.items() if value != LIMITS[name])
         return f"Features({inside})" + (f".limit({limits})" if limits else "")
 
@@ -159,7 +158,7 @@ class Features:
 
 
 def declaration(kinds: Mapping[str, Any], prefix: str = "") -> str:
-    """Kinds by name as they would be written between the brackets of Features.
+    """Write kinds by name as the arguments of `Features`.
 
     >>> declaration({"a b": 1, "c": 2}, "hsb.")
     "{'a b': hsb.1, 'c': hsb.2}"
@@ -170,6 +169,6 @@ def declaration(kinds: Mapping[str, Any], prefix: str = "") -> str:
 
 
 def nearest(name: object, names: Any) -> str:
-    """A hint for a name that is not among those."""
+    """Return a hint for an unknown name, or an empty string."""
     close = get_close_matches(str(name), list(names), n=1)
     return f" Did you mean {close[0]!r}?" if close else ""

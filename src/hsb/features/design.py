@@ -1,4 +1,4 @@
-"""A table of named features as numbers for a linear model that is fitted in one pass: the same columns for every part of the table."""
+"""Design matrices of named features for a linear model fitted in one pass: the same columns for every part of a table."""
 
 import numpy as np
 
@@ -7,19 +7,19 @@ from .column_values import Numbers, Times, Words
 from .feature import stable
 from .tables import ContextTable
 
-PLACES = 8  # of the categories of a feature, which share them by a hash of their text
+PLACES = 8  # columns for the categories of a feature, which share them by a hash of their text
 
 
-def spread(table: ContextTable) -> Floats:
-    """Numbers, flags and times as they are, 0 where they are missing, and whether they are; categories one of a few places each.
+def design_matrix(table: ContextTable) -> Floats:
+    """Return numbers, flags and times as they are, 0 for missing ones, each with an indicator of missing; categories as hashed one-hot columns.
 
-    How many columns there are follows from the kinds of the table's columns alone. Other kinds are left out.
+    The number of columns depends only on the kinds of the table's columns. Other kinds are left out.
 
     >>> from hsb.features.tables import table_of
-    >>> spread(table_of({"age": [31, None], "member": [True, False]}))
+    >>> design_matrix(table_of({"age": [31, None], "member": [True, False]}))
     array([[31.,  0.,  1.,  0.],
            [ 0.,  1.,  0.,  0.]])
-    >>> spread(table_of({"country": ["FR", None]})).sum(axis=1)
+    >>> design_matrix(table_of({"country": ["FR", None]})).sum(axis=1)
     array([1., 0.])
     """
     columns: list[Floats] = []

@@ -1,4 +1,4 @@
-"""One feature as an encoder knows it: its kind, once that is known, and its inputs; and how a value is taken for it."""
+"""One feature of an encoder: its kind, once that is known, its inputs, and the conversion of a value to its kind."""
 
 import math
 from copy import copy
@@ -8,16 +8,30 @@ from typing import Any
 from ..errors import InputError, quoted
 from .declared import declaration
 from .kinds import LIMIT, Category, FeatureKind
-from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, TRUTHS, WORDS, Unfit, category_text, found, time_text
+from .values import (
+    CATEGORY,
+    CYCLE,
+    FLAG,
+    MISSING,
+    NUMBER,
+    TAGS,
+    TIME,
+    TRUTHS,
+    WORDS,
+    Unfit,
+    category_text,
+    infer_kind,
+    time_text,
+)
 
 TRUE_OR_FALSE = {word: bool(truth) for word, truth in TRUTHS.items()}
 FLAGS = {True: 1.0, False: 0.0}
 Entry = tuple[type, int, dict[Any, float] | None]
-"""Of a column with one input: the commonest type of its values, the input, and what stands for each value."""
+"""The fast path of a column with one input: the commonest type of its values, the input, and the code of each value."""
 
 
 class FeatureColumn:
-    """A feature. `codes` has its categories by number, its tags and the parts of a time by input."""
+    """A feature. `codes` maps categories to numbers, tags and the parts of a time to inputs."""
 
     __slots__ = ("codes", "declared", "inputs", "kind", "limit", "missing", "name", "period")
 
@@ -32,46 +46,46 @@ class FeatureColumn:
         self.missing = False  # was a missing value admitted?
 
     def copy(self) -> "FeatureColumn":
-        """An independent one."""
+        """Return an independent copy."""
         other = copy(self)
         other.codes, other.inputs = dict(self.codes), self.inputs[:]
         return other
 
     def share(self, text: str) -> int:
-        """Which of the limit's categories or tags one beyond them goes with."""
+        """Return the category or tag within the limit with which one beyond it shares its column."""
         return stable(text) % self.limit
 
     @property
     def full(self) -> bool:
-        """Do further categories or tags share places?"""
+        """Whether further categories or tags share columns."""
         return len(self.codes) >= self.limit
 
 
 def stable(text: str) -> int:
-    """64 bits of a hash that is the same in every process."""
+    """Return 64 bits of a hash that is the same in every process."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
-def taken(column: FeatureColumn, value: Any, text: int) -> tuple[str, Any]:
-    """The kind of a value and its plain form, as the column has it; (MISSING, None) where it is missing.
+def coerce(column: FeatureColumn, value: Any, text: int) -> tuple[str, Any]:
+    """Return the kind of a value and its plain form for a column; (MISSING, None) for a missing value.
 
-    `text` is the most characters. Where the column's kind is not known yet, any kind does.
+    `text`: the largest number of characters. A column without a kind so far takes any kind. Raises `InputError` for a value of another kind.
     """
-    if column.kind == CATEGORY and type(value) is str and len(value) <= text:  # the commonest of what is not read more quickly
+    if column.kind == CATEGORY and type(value) is str and len(value) <= text:  # the commonest case without a fast path
         return CATEGORY, value
     kind: str
     plain: Any
     try:
         if isinstance(value, str) and column.kind in (TIME, FLAG):
-            value = _said(value, column)
+            value = _parse_text(value, column)
         written = category_text(value, text) if column.kind == CATEGORY and column.declared else None
-        kind, plain = (CATEGORY, written) if written is not None else found(value)
+        kind, plain = (CATEGORY, written) if written is not None else infer_kind(value)
         if kind == MISSING:
             return kind, None
     except Unfit as error:
         raise InputError(f"Feature {quoted(column.name)} was given {error}.") from None
     if column.kind == CYCLE and kind == NUMBER:
-        return CYCLE, turned(plain, column)
+        return CYCLE, wrap(plain, column)
     if column.kind is not None and kind != column.kind:
         raise InputError(_mismatch(column, kind, value))
     for word in [plain] if kind == CATEGORY else plain if kind == TAGS else ():
@@ -83,8 +97,8 @@ def taken(column: FeatureColumn, value: Any, text: int) -> tuple[str, Any]:
     return kind, plain
 
 
-def _said(text: str, column: FeatureColumn) -> Any:
-    """What text says of a time, or of True or False, as CSV files have them; the text itself where it says nothing of the kind."""
+def _parse_text(text: str, column: FeatureColumn) -> Any:
+    """Parse a time, True or False from text, as CSV files have them; return the text itself if it is something else."""
     if column.kind == FLAG:
         return TRUE_OR_FALSE.get(text.strip().lower(), text)
     try:
@@ -95,8 +109,8 @@ def _said(text: str, column: FeatureColumn) -> Any:
         return text
 
 
-def turned(x: float, column: FeatureColumn) -> float:
-    """A number within the period of its column; NaN stays."""
+def wrap(x: float, column: FeatureColumn) -> float:
+    """Return a number modulo the period of its column; NaN stays."""
     if x == math.inf or x == -math.inf:
         raise InputError(f"Feature {quoted(column.name)} is a Cycle({column.period:g}) and needs finite numbers; given {x}.")
     x %= column.period
@@ -104,7 +118,7 @@ def turned(x: float, column: FeatureColumn) -> float:
 
 
 def _mismatch(column: FeatureColumn, kind: str, value: Any) -> str:
-    """A value of another kind than the feature's."""
+    """Write the message for a value of another kind than the feature's."""
     assert column.kind is not None
     verb = "is declared" if column.declared else "has had"
     start = f"Feature {column.name!r} {verb} {WORDS[column.kind]}; given {WORDS[kind]}, {quoted(value):.100}."

@@ -1,4 +1,4 @@
-"""The kinds of features that can be declared: small, frozen, plain data."""
+"""The kinds of features to declare: small, frozen, plain data."""
 
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
@@ -6,19 +6,19 @@ from typing import Any, ClassVar
 from ..checks import is_number, whole
 from ..errors import InputError, quoted
 
-LIMIT = 64  # categories or tags that are kept one by one
+LIMIT = 64  # distinct categories or tags by default
 MOST = 1 << 16  # the largest limit
 
 
 class FeatureKind:
-    """What all kinds of features share. Use one of Number, Category, Cycle, Flag, Tags and Time, or derive your own from Composite.
+    """The base class of all kinds of features. Use Number, Category, Cycle, Flag, Tags or Time, or derive your own from Composite.
 
     >>> Cycle(24).name, Cycle(24).to_dict()
     ('cycle', {'kind': 'Cycle', 'period': 24})
     """
 
     name: ClassVar[str]
-    """How messages and files call it."""
+    """The name in messages and files."""
     kinds: ClassVar[dict[str, type["FeatureKind"]]] = {}  # filled as classes are defined; `from_dict` looks here
 
     def __init_subclass__(cls, *, listed: bool = True) -> None:
@@ -27,12 +27,12 @@ class FeatureKind:
             FeatureKind.kinds[cls.__name__] = cls
 
     def to_dict(self) -> dict[str, Any]:
-        """A dict of plain data, for JSON, which `from_dict` reads back."""
+        """Return a dict of plain data, for JSON, which `from_dict` reads."""
         return {"kind": type(self).__name__, **{name: getattr(self, name) for name in _names(self)}}
 
     @staticmethod
     def from_dict(data: Any) -> "FeatureKind":
-        """The kind that `to_dict` wrote. `InputError` where `data` is none.
+        """Return the kind that `to_dict` wrote. Raises `InputError` for any other `data`.
 
         >>> FeatureKind.from_dict(Cycle(24).to_dict())
         Cycle(24)
@@ -40,10 +40,10 @@ class FeatureKind:
         cls = FeatureKind.kinds.get(str(data.get("kind"))) if isinstance(data, dict) else None
         if cls is None:
             raise InputError(f"A kind of feature is one of {', '.join(FeatureKind.kinds)}; given {quoted(data)}.")
-        given = {name: value for name, value in data.items() if name != "kind"}
-        if set(given) != set(_names(cls)):
-            raise InputError(f"{cls.__name__} has {_names(cls) or 'no settings'}; given {quoted(given)}.")
-        return cls(**given)
+        settings = {name: value for name, value in data.items() if name != "kind"}
+        if set(settings) != set(_names(cls)):
+            raise InputError(f"{cls.__name__} has {_names(cls) or 'no settings'}; given {quoted(settings)}.")
+        return cls(**settings)
 
     def __repr__(self) -> str:
         shown = []
@@ -62,7 +62,7 @@ def _names(kind: Any) -> list[str]:
 
 @dataclass(frozen=True, repr=False)
 class Number(FeatureKind):
-    """A number of any range and scale: an age, a price, a count. Its mean, spread and quantiles are found out on the way.
+    """A number of any range and scale: an age, a price, a count. The policy estimates its mean, spread and quantiles.
 
     >>> Number()
     Number()
@@ -73,10 +73,10 @@ class Number(FeatureKind):
 
 @dataclass(frozen=True, repr=False)
 class Category(FeatureKind):
-    """One of several names: a country, a device, a postcode. Whole numbers and True, False are taken by their text.
+    """One of several names: a country, a device, a postcode. Whole numbers and True, False count as their text.
 
-    The first `limit` categories, 64 by default and at most 65,536, are told apart. Later ones share the places of these, each always the same
-    one, by a hash of its text.
+    The first `limit` categories, 64 by default and at most 65,536, are distinct. Each later one shares the column of one of these, always the
+    same one, by a hash of its text.
 
     >>> Category(), Category(limit=1000)
     (Category(), Category(limit=1000))
@@ -91,7 +91,7 @@ class Category(FeatureKind):
 
 @dataclass(frozen=True, repr=False)
 class Cycle(FeatureKind):
-    """A number that goes round, so that `period` is next to 0. Hours of the day are a Cycle(24), degrees of a compass a Cycle(360).
+    """A cyclic number: `period` is next to 0. Hours of the day are a Cycle(24), degrees of a compass a Cycle(360).
 
     >>> Cycle(24)
     Cycle(24)
@@ -121,7 +121,7 @@ class Flag(FeatureKind):
 
 @dataclass(frozen=True, repr=False)
 class Tags(FeatureKind):
-    """Any number of names at once: a list, tuple or set of text. The first `limit` tags are told apart, as in `hsb.Category`.
+    """Any number of names at once: a list, tuple or set of text. The first `limit` tags are distinct, as in `hsb.Category`.
 
     >>> Tags()
     Tags()
@@ -136,9 +136,9 @@ class Tags(FeatureKind):
 
 @dataclass(frozen=True, repr=False)
 class Time(FeatureKind):
-    """A date, a time of day or both: datetime, date, time, numpy.datetime64, pandas.Timestamp, as the clock on the wall shows it.
+    """A date, a time of day or both, in local time: datetime, date, time, numpy.datetime64, pandas.Timestamp.
 
-    Where it is declared, text does too: "2026-11-16T09:30", "2026-11-16", "09:30". A policy sees the days since 1970 as a number, the hour of
+    A declared Time also takes text: "2026-11-16T09:30", "2026-11-16", "09:30". A policy sees the days since 1970 as a number, the hour of
     the day and the day of the week as cycles.
 
     >>> Time()
@@ -150,4 +150,6 @@ class Time(FeatureKind):
 
 def _check_limit(who: str, limit: Any) -> None:
     if whole(f"limit of {who}", limit, 1) > MOST:
-        raise InputError(f"limit of {who} must be at most {MOST}; given {limit}. Further ones share places, and are counted.")
+        raise InputError(
+            f"limit of {who} must be at most {MOST}; given {limit}. Further categories or tags share columns, and are counted."
+        )

@@ -1,6 +1,6 @@
-"""What an encoder has found out: the features and their values so far, as a journal of admissions, and the layout that follows from it.
+"""The vocabulary of an encoder: the features and values admitted so far, as a journal, and the layout that follows from it.
 
-Everything but the statistics follows from the declaration and the journal, so a file holds these two and cannot contradict itself.
+Everything but the statistics follows from the declaration and the journal. A file holds these two, so it cannot contradict itself.
 """
 
 import re
@@ -11,21 +11,21 @@ from typing import Any, Self
 from ..engine.kernels import inputs as at
 from ..errors import InputError, quoted
 from ..files.memory_limit import afford
-from .contexts import ALONE, FORMS, NAMED, ROW, opened
+from .contexts import ALONE, FORMS, NAMED, ROW, open_context
 from .declared import Features, nearest
-from .feature import FeatureColumn, taken
+from .feature import FeatureColumn, coerce
 from .kinds import FeatureKind
 from .layout import RawInputLayout
 from .values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, PARTS, TAGS, TIME
 
 Event = list[Any]
-EVENT = 64  # words of an event, and of the name and number that it gives
+EVENT = 64  # words of an event, with its name and number
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
 RAW_INPUT_KINDS = {NUMBER: at.NUMBER, CATEGORY: at.CATEGORY, CYCLE: at.CYCLE, FLAG: at.FLAG}
 
 
 class Knowledge:
-    """Columns by name, the layout, and the journal that made them. An event is a list of plain data:
+    """Columns by name, the layout, and the journal that they follow from. An event is a list of plain data:
 
     ["form", form, length], ["name", text], ["kind", j, kind], ["value", j, text], ["missing", j]; j is the column's number.
     """
@@ -35,23 +35,23 @@ class Knowledge:
         self.columns: dict[str, FeatureColumn] = {}
         self.listed: list[FeatureColumn] = []  # by number
         self.raw_input_columns: list[FeatureColumn] = []
-        self.form: str | None = None  # of contexts, where nothing is declared
+        self.form: str | None = None  # of contexts, if nothing is declared
         self.length = 0  # of rows
         self.journal: list[Event] = []
-        self._owned: set[str] = set()  # the columns that no copy shares
+        self._owned: set[str] = set()  # the columns not shared with a copy
         for name, kind in features.kinds.items():
             self._add(FeatureColumn(name, kind))
 
-    def named(self, context: Any) -> tuple[str, dict[str, Any]]:
-        """The form of a context, and its values by name; refused where its form, its names or their number do not fit."""
-        form, values = opened(context)
+    def named_values(self, context: Any) -> tuple[str, dict[str, Any]]:
+        """Return the form of a context, and its values by name. Raises `InputError` if its form, its names or their number do not fit."""
+        form, values = open_context(context)
         if not self.features.open:
             values = self._declared(form, values)
         else:
             if form != (self.form or form):
                 raise InputError(
                     f"So far contexts were {FORMS[self.form or form]}; given {FORMS[form]}: {quoted(context):.200}. "
-                    "Give all in one form, or declare the features: both forms are then taken."
+                    "Give all in one form, or declare the features: a policy then takes both forms."
                 )
             if form == ROW and self.form == ROW and len(values) != self.length:
                 raise InputError(
@@ -66,11 +66,11 @@ class Knowledge:
         return form, plain
 
     def events(self, context: Any) -> list[Event]:
-        """What is new in a context. Changes nothing; refused where anything in the context does not fit."""
-        form, values = self.named(context)
-        found: list[Event] = []
+        """Return the events that would admit a context. Changes nothing. Raises `InputError` if anything in the context does not fit."""
+        form, values = self.named_values(context)
+        events: list[Event] = []
         if self.features.open and self.form is None:
-            found.append(["form", form, len(values) if form == ROW else 0])
+            events.append(["form", form, len(values) if form == ROW else 0])
         text = self.features.limits["text"]
         for j, column in enumerate(self.listed):
             value = values.get(column.name)
@@ -79,18 +79,18 @@ class Knowledge:
             else:
                 known = column.kind == NUMBER and type(value) is float and value == value
             if not known:
-                found += _news(j, column, *taken(column, value, text))
+                events += _unseen_values(j, column, *coerce(column, value, text))
         j = len(self.listed)
         for name, value in values.items():
             if name not in self.columns:
                 column = FeatureColumn(name)
-                found.append(["name", name])
-                found += _news(j, column, *taken(column, value, text))
+                events.append(["name", name])
+                events += _unseen_values(j, column, *coerce(column, value, text))
                 j += 1
-        return found
+        return events
 
     def copy(self) -> Self:
-        """An independent one. Columns are shared until one of the two changes them."""
+        """Return an independent copy. The two share columns until one of them changes a column."""
         other = copy(self)
         other.columns, other.listed, other.raw_input_columns = dict(self.columns), self.listed[:], self.raw_input_columns[:]
         other.layout, other.journal = self.layout.copy(), self.journal[:]
@@ -98,7 +98,7 @@ class Knowledge:
         return other
 
     def _own(self, j: int) -> FeatureColumn:
-        """Column `j`, to be changed: a copy of it if it may be shared."""
+        """Return column `j` for a change: a copy of it if it may be shared."""
         column = self.listed[j]
         if column.name not in self._owned:
             column = column.copy()
@@ -109,7 +109,7 @@ class Knowledge:
         return column
 
     def apply(self, event: Event) -> None:
-        """Write an event into the journal and do what it says."""
+        """Append an event to the journal and carry it out."""
         afford(EVENT)
         self.journal.append(event)
         if event[0] == "form":
@@ -128,10 +128,10 @@ class Knowledge:
         else:
             self._value(self._own(event[1]), event[2])
 
-    def found(self) -> Features:
-        """The features as they would be declared; those that were always missing are left out.
+    def inferred_features(self) -> Features:
+        """Return the declaration that matches the inferred features, without features that were always missing.
 
-        A category that was found out becomes `Category()`, and so on.
+        An inferred category becomes `Category()`, and so on.
         """
         if not self.features.open:
             return self.features
@@ -147,7 +147,7 @@ class Knowledge:
             self._make_raw_input(column)
 
     def _make_raw_input(self, column: FeatureColumn) -> None:
-        """The input of a kind that has one from the beginning; times and tags get theirs as parts and tags appear."""
+        """Add the input of a column; times and tags get inputs as parts and tags appear."""
         if column.kind in RAW_INPUT_KINDS:
             limit = column.limit if column.kind == CATEGORY else 0
             self._raw_input(column, column.name, RAW_INPUT_KINDS[column.kind], limit=limit, period=column.period)
@@ -161,7 +161,7 @@ class Knowledge:
         return s
 
     def _value(self, column: FeatureColumn, text: str) -> None:
-        """A new category, tag, or part of a time."""
+        """Add a new category, tag, or part of a time."""
         if column.kind == CATEGORY:
             k = len(column.codes)
             column.codes[text] = float(k)
@@ -187,7 +187,7 @@ class Knowledge:
         return features.split(named) if features.composites else named
 
     def check_names(self, values: dict[str, Any]) -> None:
-        """Refuse names that are no text or too long, that are not declared where others are, and more of them than the limit."""
+        """Raise `InputError` for names that are not text, too long, not declared though others are, or too many."""
         limits, known = self.features.limits, self.columns
         strange = [name for name in values if name not in known]
         for name in strange:
@@ -198,7 +198,7 @@ class Knowledge:
             if not self.features.open:
                 raise InputError(
                     f"Feature {quoted(name):.100} is not declared; declared are {', '.join(map(repr, self.features.names[:20]))}."
-                    f"{nearest(name, self.features.names) or ' Declare all features that there are, or none: then they are found out.'}"
+                    f"{nearest(name, self.features.names) or ' Declare all features, or none: then they are inferred.'}"
                 )
             if len(name) > limits["text"]:
                 raise InputError(
@@ -212,36 +212,36 @@ class Knowledge:
             )
 
 
-def _news(j: int, column: FeatureColumn, kind: str, plain: Any) -> list[Event]:
-    """What is new in a value that was taken for a column."""
+def _unseen_values(j: int, column: FeatureColumn, kind: str, plain: Any) -> list[Event]:
+    """Return the events for whatever is new in a coerced value of a column."""
     if kind == MISSING:
         return [] if column.missing else [["missing", j]]
-    found: list[Event] = [] if column.kind is not None else [["kind", j, kind]]
+    events: list[Event] = [] if column.kind is not None else [["kind", j, kind]]
     if kind not in (CATEGORY, TAGS, TIME):
-        return found
+        return events
     room = len(PARTS) if kind == TIME else column.limit - len(column.codes)
     for word in [plain] if kind == CATEGORY else plain:
         if room > 0 and word not in column.codes:
-            found.append(["value", j, word])
+            events.append(["value", j, word])
             room -= 1
-    return found
+    return events
 
 
 def warn_of_dates(knowledge: Knowledge, events: list[Event]) -> None:
-    """Say of a feature whose first text is a date that each of its dates is a name of its own: nothing is learned from one for the next."""
+    """Warn if the first text of a feature is a date: each date is then a separate category, and no date informs the next."""
     for event in events:
         if event[0] == "value" and DATE.fullmatch(event[2]):
             column = knowledge.listed[event[1]]
             if column.kind == CATEGORY and not column.declared and len(column.codes) == 1:
                 warnings.warn(
-                    f"Feature {quoted(column.name):.100} has dates as text, which are taken as names: what is learned of one day says nothing "
-                    "of the next. Give date or datetime objects, or declare all features, this one as hsb.Time(), over HTTP as 'time'.",
+                    f"Feature {quoted(column.name):.100} has dates as text: each is a separate category, and one day has no effect on the "
+                    "next. Give date or datetime objects, or declare all features, this one as hsb.Time(), over HTTP as 'time'.",
                     stacklevel=2,
                 )
 
 
 def fits(knowledge: Knowledge, event: Any) -> bool:
-    """May an event from a file be applied now?"""
+    """Return whether an event from a file can be applied now."""
     columns, open_ = knowledge.listed, knowledge.features.open
     text = knowledge.features.limits["text"]
     match event:

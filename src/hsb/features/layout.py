@@ -1,4 +1,4 @@
-"""The arrays of an encoder: what each input means and has seen, and which place each thing has."""
+"""The arrays of an encoder: the meaning and statistics of each input, and the design column of each value."""
 
 from copy import copy
 
@@ -9,11 +9,11 @@ from ..files.memory_limit import afford
 from ..types import Floats, Ints
 from .feature import stable
 
-RAW_INPUT = at.INTS + at.FLOATS + at.SAMPLE + at.RECENT + 128  # words of an input: its arrays, its name and what looks it up
+RAW_INPUT = at.INTS + at.FLOATS + at.SAMPLE + at.RECENT + 128  # words of an input: its arrays, its name and its look-up entries
 
 
 class RawInputLayout:
-    """Inputs and places. Arrays have room for more inputs than there are; the kernels are told how many (`head`)."""
+    """Inputs and *places*, the columns of the design matrix. Arrays have spare room; `head` holds the number of inputs for the kernels."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -24,13 +24,13 @@ class RawInputLayout:
         self.where: Ints = np.zeros(0, dtype=np.int64)
         self.reservoir: Floats = np.zeros((0, at.SAMPLE))
         self.recent: Floats = np.zeros((0, at.RECENT))
-        self.names: list[list[str]] = [["constant"]]  # of what is at each place
+        self.names: list[list[str]] = [["constant"]]  # the meanings of each place
         self.raw_input_names: list[str] = []
         self.listed = 0  # entries of `where` in use
-        self.crowded = 0  # things that share a place, because `width` places were used up
+        self.crowded = 0  # meanings that share a place, since all `width` places were used
 
     def copy(self) -> "RawInputLayout":
-        """An independent one."""
+        """Return an independent copy."""
         other = copy(self)
         for name in ("head", "I", "F", "where", "reservoir", "recent"):
             setattr(other, name, getattr(self, name).copy())
@@ -39,16 +39,16 @@ class RawInputLayout:
 
     @property
     def inputs(self) -> int:
-        """How many inputs there are."""
+        """The number of inputs."""
         return len(self.raw_input_names)
 
     @property
     def places(self) -> int:
-        """How many places are used; never more than `width`."""
+        """The number of used places, at most `width`."""
         return len(self.names)
 
     def place(self, name: str) -> int:
-        """A place for what has this name: a new one, or, when all are used up, one by a hash of the name."""
+        """Return a place for a name: a new one, or one by a hash of the name if all are used."""
         place = len(self.names)
         if place < self.width:
             self.names.append([name])
@@ -60,7 +60,7 @@ class RawInputLayout:
         return p
 
     def raw_input(self, name: str, kind: int, *, limit: int = 0, period: float = 0.0) -> int:
-        """A new input, with its places; a category's come as it does."""
+        """Add an input with its places; a category's places come with its values. Return its index."""
         s = self.inputs
         afford(RAW_INPUT)
         if s == len(self.I):
@@ -74,7 +74,7 @@ class RawInputLayout:
         self.head[at.TREES] += 2 if kind == at.NUMBER else 1
         self.F[s] = 0.0
         self.F[s, at.PERIOD] = period
-        self.F[s, [at.MIN, at.LOW]] = 1.0  # above MAX and HIGH: there is none yet
+        self.F[s, [at.MIN, at.LOW]] = 1.0  # above MAX and HIGH: still empty
         if kind == at.CATEGORY:
             self.I[s, at.LIMIT] = limit
             self.I[s, at.START] = self._list(limit)
@@ -86,15 +86,15 @@ class RawInputLayout:
         return s
 
     def category(self, s: int, k: int, text: str) -> None:
-        """A place for category k of a input."""
+        """Assign a place to category k of input s."""
         self.where[self.I[s, at.START] + k] = self.place(f"{self.raw_input_names[s]}={text}")
 
     def miss(self, s: int, name: str) -> None:
-        """A place for an input's being missing."""
+        """Assign a place to the indicator that input s is missing."""
         self.I[s, at.MISSING] = self.place(f"{name} is missing")
 
     def alone(self, p: int) -> bool:
-        """Has a place one meaning only?"""
+        """Return whether a place has a single meaning."""
         return len(self.names[p]) == 1
 
     def _list(self, limit: int) -> int:

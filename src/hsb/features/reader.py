@@ -1,4 +1,4 @@
-"""From any context to numbers: what a policy keeps to read what it is given."""
+"""The reader of a policy's contexts: from any context to numbers."""
 
 import math
 from collections.abc import Callable
@@ -16,38 +16,37 @@ from ..types import Arrays, Floats, Ints
 from . import stored
 from .contexts import NAMED, ROW
 from .declared import Features
-from .feature import FLAGS, Entry, FeatureColumn, taken, turned
+from .feature import FLAGS, Entry, FeatureColumn, coerce, wrap
 from .knowledge import Knowledge, warn_of_dates
 from .parts import read_part, split_table
 from .reading import read_value
-from .refit import refit, strayed
+from .refit import refit, strayed_inputs
 from .tables import ContextTable, table_of
 from .values import CATEGORY, CYCLE, FLAG, NUMBER
 
 Raw = Floats
-LOOKED = 256  # rows, after each of which it is looked whether any did
+LOOKED = 256  # rows between two checks for numbers that left their edges
 DEPTH = 5  # of the binary tree over the 32 cells of a number
 
 
 @cache
 def compiled() -> Any:
-    """The kernels, loaded on first use."""
+    """Return the kernels, loaded on first use."""
     from ..engine.kernels import encode
 
     return encode
 
 
 class FeatureReader:
-    """What `hsb.HSB(arms=...)` reads contexts with: into raw rows, and these into `z`, which models see, and `cells`, which trees see.
+    """Reads contexts for `hsb.HSB(arms=...)`: into raw rows, and these into `z` for the models and `cells` for the trees.
 
-    A raw row has a float for each *input*: one for most features, several for a time. `z` has a number for each *place*: a number, a category,
-    a
-    tag, or that a value is missing. `cells` has for each tree the number of the part of its input's values that the context falls into: a
-    number has two, by its rank and by its leading bits.
+    A raw row has a float for each *input*: one for most features, several for a time. `z` is a row of the design matrix; its columns are
+    *places*: a number, a category, a tag, or the indicator of a missing value. `cells` has for each tree the index of the context's cell. A
+    number has two trees, by its rank and by its leading bits.
 
-    Reading changes nothing. `admit` takes in what is new: features, categories, a place for missing values. `observe` counts a raw row;
-    `refit`, when it is `due`, freezes new scales and edges from what was counted and says how z has moved. `features` says what is declared;
-    `width` is the most places, None for the limit of `features`.
+    Reading changes nothing. `admit` adds whatever is new: features, categories, a place for missing values. `observe` counts a raw row.
+    `refit`, if it is `due`, freezes new scales and edges from the counts, and returns the map from old to new z. `features` is the
+    declaration; `width` the largest number of places, None for the limit of `features`.
 
     >>> from hsb.features import FeatureReader, Features
     >>> import numpy as np
@@ -59,7 +58,7 @@ class FeatureReader:
     >>> for age in (31, 33):
     ...     reader.observe(reader.read({"country": "FR", "age": age}))
     >>> a, c = reader.refit()
-    >>> z, cells = reader.encoded(reader.read({"country": "FR", "age": 34}))
+    >>> z, cells = reader.encode_row(reader.read({"country": "FR", "age": 34}))
     >>> dict(zip(reader.place_names, z.tolist())), cells.tolist()
     ({'constant': 1.0, 'country=FR': 1.0, 'age': 2.0}, [2, 31, 12599552])
     """
@@ -74,11 +73,11 @@ class FeatureReader:
         self.refresh()
 
     def read(self, context: Any) -> Raw:
-        """The raw row of a context. Changes nothing."""
+        """Return the raw row of a context. Changes nothing."""
         return self.look(context)[0]
 
     def look(self, context: Any) -> tuple[Raw, bool]:
-        """The raw row of a context, and whether `admit` would add something. Changes nothing."""
+        """Return the raw row of a context, and whether `admit` would add something. Changes nothing."""
         if type(context) is not dict or not self._dicts or len(context) > self._most:
             return self._look_at_other(context)
         row, quick, unseen = self._blank[:], self._quick, False
@@ -86,12 +85,12 @@ class FeatureReader:
             entry = quick.get(name)
             if entry is not None:
                 kind, raw_input, codes = entry
-                given = type(value)
+                value_type = type(value)
                 if codes is None:
-                    if (given is kind or given is int) and value == value:
+                    if (value_type is kind or value_type is int) and value == value:
                         row[raw_input] = value
                         continue
-                elif given is kind:
+                elif value_type is kind:
                     code = codes.get(value)
                     if code is not None:
                         row[raw_input] = code
@@ -101,7 +100,7 @@ class FeatureReader:
         return self._finish(context, row, unseen)
 
     def admit(self, context: Any) -> bool:
-        """Take in what is new in a context, all of it or, where it is refused, nothing: was there anything?"""
+        """Add whatever is new in a context, and return whether there was anything. After an `InputError` nothing has changed."""
         events = self.knowledge.events(context)
         for event in events:
             self.knowledge.apply(event)
@@ -111,22 +110,22 @@ class FeatureReader:
         return bool(events)
 
     def observe(self, raw: Raw) -> None:
-        """Count a raw row: means and spreads of numbers, and a sample of rows."""
+        """Count a raw row: means and variances of numbers, and a sample of rows."""
         layout = self.layout
         compiled().observe(raw, layout.head, layout.I, layout.F, layout.reservoir, layout.recent)
 
     def observe_rows(self, raw: Floats) -> None:
-        """`observe` for each row of a table (n, inputs) of them."""
+        """Call `observe` for each row of a table (n, inputs)."""
         layout = self.layout
         compiled().observe_rows(raw, layout.head, layout.I, layout.F, layout.reservoir, layout.recent)
 
     def encode_rows(self, raw: Floats, z: Floats, cells: Ints) -> None:
-        """`encode` for each row of tables, n rows each."""
+        """Call `encode` for each row of tables with n rows each."""
         layout = self.layout
         compiled().encode_rows(raw, z, cells, layout.head, layout.I, layout.F, layout.where)
 
     def table(self, contexts: Any) -> ContextTable:
-        """A whole table, in columns where it has them: a list of contexts, an array, a dict of columns, a data frame.
+        """Return a whole table, by columns if it has them: a list of contexts, an array, a dict of columns, a data frame.
 
         >>> reader = FeatureReader(Features())
         >>> table = reader.table({"age": [31, 33], "country": ["FR", "DE"]})
@@ -137,12 +136,12 @@ class FeatureReader:
         return split_table(self.features, table_of(contexts))
 
     def read_part(self, table: ContextTable, start: int, stop: int) -> tuple[Floats, NDArray[np.bool_]]:
-        """Rows start .. stop - 1 of a table as `read` would give them now, (n, inputs), and which of them have something new."""
+        """Return the raw rows (n, inputs) of rows start .. stop - 1 of a table, and a mask of those with something new."""
         return read_part(self, table, start, stop)
 
     @property
     def named_columns(self) -> dict[str, str | None] | None:
-        """The features that it knows by name, in order, and their kinds, None where all was missing; None where contexts have no names.
+        """The known features by name, in order, with their kinds, None if all was missing so far; None if contexts have no names.
 
         >>> from hsb.features import Cycle
         >>> FeatureReader(Features()).named_columns, FeatureReader(Features(hour=Cycle(24))).named_columns
@@ -154,98 +153,98 @@ class FeatureReader:
 
     @property
     def due(self) -> bool:
-        """Is it time to `refit`? After 2, 4, 8, 16 ... rows, and soon after numbers have left their edges."""
+        """Whether it is time to `refit`: after 2, 4, 8, 16 ... rows, and soon after numbers left their edges."""
         rows: int = self.layout.head.item(at.ROWS)
-        return (rows >= 2 and rows & (rows - 1) == 0) or (rows % LOOKED == 0 and len(strayed(self.layout)) > 0)
+        return (rows >= 2 and rows & (rows - 1) == 0) or (rows % LOOKED == 0 and len(strayed_inputs(self.layout)) > 0)
 
     @property
     def rows_left(self) -> int:
-        """How many rows there are before it may be `due`."""
+        """The number of rows before `refit` may be `due`."""
         rows: int = self.layout.head.item(at.ROWS)
         return min((1 << max(1, rows.bit_length())) - rows, LOOKED - rows % LOOKED) if rows else 1
 
     def refit(self) -> tuple[Floats, Floats]:
-        """Freeze new scales and edges: (a, c), a number for each place; what was z is now a * z + c, up to clipping.
+        """Freeze new scales and edges. Return (a, c), a number for each place: z becomes a * z + c, up to clipping.
 
-        What numbers that have left their edges were like is forgotten, but for their last values.
-        Where a number is missing its z is 0 before and after: c then moves what its place for missing values (`missing_places`) adds.
+        Numbers that left their edges keep only their last values. A missing number has z = 0 before and after: c then moves the value of its
+        place for missing values (`missing_places`).
         """
         return refit(self.layout)
 
     @property
     def missing_places(self) -> Ints:
-        """Of each place of a number, the place that is 1 where that number is missing; -1 where there is none."""
-        layout, found = self.layout, np.full(self.places, -1, dtype=np.int64)
+        """For each place of a number, the place that is 1 if the number is missing; -1 without such a place."""
+        layout, indicators = self.layout, np.full(self.places, -1, dtype=np.int64)
         for s in range(self.inputs):
             if layout.I[s, at.KIND] in (at.NUMBER, at.FLAG) and layout.alone(layout.I[s, at.PLACE]):
-                found[layout.I[s, at.PLACE]] = layout.I[s, at.MISSING]
-        return found
+                indicators[layout.I[s, at.PLACE]] = layout.I[s, at.MISSING]
+        return indicators
 
     def encode(self, raw: Raw, z: Floats, cells: Ints) -> None:
-        """Fill z (at least `places` long) and cells (at least `trees` long), zeros behind."""
+        """Fill z (length at least `places`) and cells (length at least `trees`), the rest with zeros."""
         layout = self.layout
         compiled().encode(raw, z, cells, layout.head, layout.I, layout.F, layout.where)
 
-    def encoded(self, raw: Raw) -> tuple[Floats, Ints]:
-        """`encode` into fresh arrays, just long enough."""
+    def encode_row(self, raw: Raw) -> tuple[Floats, Ints]:
+        """Encode a raw row into new arrays z and cells."""
         z, cells = np.empty(self.places), np.empty(self.trees, dtype=np.int64)
         self.encode(raw, z, cells)
         return z, cells
 
     @property
     def inputs(self) -> int:
-        """How many floats a raw row has."""
+        """The number of floats in a raw row."""
         return len(self.layout.raw_input_names)
 
     @property
     def places(self) -> int:
-        """How many numbers of z mean something."""
+        """The number of used places, columns of z."""
         return len(self.layout.names)
 
     @property
     def rows(self) -> int:
-        """How many raw rows were observed."""
+        """The number of observed raw rows."""
         return int(self.layout.head.item(at.ROWS))
 
     @property
     def unseen(self) -> int:
-        """How many of the values observed were categories not admitted by then."""
+        """The number of observed values that were categories not yet admitted."""
         return int(self.layout.head[at.UNSEEN])
 
     @property
     def shared(self) -> int:
-        """How many of the values observed share the place of another category or tag, because there were more than the limit."""
+        """The number of observed values that share the place of another category or tag, beyond the limit."""
         return int(self.layout.head[at.SHARED])
 
     @property
     def crowded(self) -> int:
-        """How many categories, numbers and so on share a place with something else, because `width` places were used up."""
+        """The number of meanings that share a place, since all `width` places were used."""
         return self.layout.crowded
 
     @property
     def shapes(self) -> list[tuple[str, int]]:
-        """Of each tree, how its cells are split: ("binary", depth), ("bits", depth), or ("kary", cells)."""
-        I, found = self.layout.I[: len(self.layout.raw_input_names)], []
+        """For each tree, the way its cells are split: ("binary", depth), ("bits", depth), or ("kary", cells)."""
+        I, shapes = self.layout.I[: len(self.layout.raw_input_names)], []
         for kind, limit in zip(I[:, at.KIND].tolist(), I[:, at.LIMIT].tolist(), strict=True):
-            found.append(("kary", limit + 2) if kind == at.CATEGORY else ("binary", DEPTH))
+            shapes.append(("kary", limit + 2) if kind == at.CATEGORY else ("binary", DEPTH))
             if kind == at.NUMBER:
-                found.append(("bits", at.BITS))
-        return found
+                shapes.append(("bits", at.BITS))
+        return shapes
 
     @property
     def trees(self) -> int:
-        """How many cells a context has: one for each input, two for a number."""
+        """The number of trees, and so of cells of a context: one for each input, two for a number."""
         return int(self.layout.head.item(at.TREES))
 
     @property
     def tree_inputs(self) -> list[int]:
-        """Of each tree, whose cells it has."""
+        """For each tree, its input."""
         numbers = (self.layout.I[: len(self.layout.raw_input_names), at.KIND] == at.NUMBER).tolist()
         return [s for s, number in enumerate(numbers) for _ in range(2 if number else 1)]
 
     @property
     def coarse(self) -> Ints:
-        """Of each input, how many of the leading bits of a number its tree does not look at."""
+        """For each input, the number of leading bits that its tree ignores."""
         return self.layout.I[: self.inputs, at.COARSE]
 
     @property
@@ -255,53 +254,53 @@ class FeatureReader:
 
     @property
     def place_inputs(self) -> Ints:
-        """Of each place, the first input that has it; -1 for the constant."""
+        """For each place, the first input with it; -1 for the constant."""
         where, owner = self.layout.where.tolist(), [-1] * (self.places + 1)
         I = self.layout.I[: len(self.layout.raw_input_names), [at.KIND, at.PLACE, at.START, at.LIMIT, at.MISSING]]
         for s, (kind, place, start, limit, missing) in reversed(list(enumerate(I.tolist()))):
             own = where[start : start + limit] if kind == at.CATEGORY else [place, start] if kind == at.CYCLE else [place]
-            for each in (*own, missing):
-                owner[each] = s  # of none, -1, the last one
+            for position in (*own, missing):
+                owner[position] = s  # a missing place, -1, writes the last entry
         owner[0] = -1
         return np.array(owner[:-1], dtype=np.int64)
 
     @property
     def place_names(self) -> list[str]:
-        """The name of each place; where several things share one, all of their names."""
+        """The name of each place; all names if several meanings share it."""
         return [" | ".join(names) for names in self.layout.names]
 
     @property
     def sample(self) -> Floats:
-        """The reservoir: raw rows, at most 512, a uniform choice of all that were observed. NaN where an input was not known yet."""
+        """A uniform sample of at most 512 observed raw rows; NaN if an input was not known yet."""
         return self.layout.reservoir[: self.inputs, : min(self.rows, at.SAMPLE)].T
 
     @property
     def nbytes(self) -> int:
-        """How many bytes its arrays take."""
+        """The size of its arrays in bytes."""
         layout = self.layout
         return sum(array.nbytes for array in (layout.head, layout.I, layout.F, layout.where, layout.reservoir, layout.recent))
 
     def to_dict(self) -> dict[str, Any]:
-        """What was declared and admitted, as plain data for JSON; with `arrays`, all there is to know of it."""
+        """Return the declaration and the journal as plain data for JSON; together with `arrays` it is the whole state."""
         return stored.to_dict(self)
 
     def arrays(self) -> Arrays:
-        """What was counted and frozen, in arrays of its own by name."""
+        """Return counts, scales and edges as new arrays by name."""
         return stored.to_arrays(self)
 
     @classmethod
     def restore(cls, data: dict[str, Any], arrays: Arrays) -> "FeatureReader":
-        """The reader that `to_dict` and `arrays` describe; ValueError where they do not fit each other."""
+        """Restore the reader from `to_dict` and `arrays`. Raises `ValueError` if they do not fit each other."""
         reader = stored.from_journal(cls, data)
         stored.take_arrays(reader, arrays)
         return reader
 
-    def renamed(self, rename: Callable[[str, int], str | None]) -> "FeatureReader | None":
-        """The same reader, which knows some categories and tags by other names; None where all names stay (`stored.renamed`)."""
-        return stored.renamed(self, rename)
+    def rename_values(self, rename: Callable[[str, int], str | None]) -> "FeatureReader | None":
+        """Return a copy with new names for some categories and tags; None if all names stay (`stored.rename_values`)."""
+        return stored.rename_values(self, rename)
 
     def copy(self) -> "FeatureReader":
-        """An independent reader in the same state."""
+        """Return an independent reader in the same state."""
         other = copy(self)
         other.knowledge = self.knowledge.copy()
         other.layout = other.knowledge.layout
@@ -316,9 +315,9 @@ class FeatureReader:
     __hash__ = None  # type: ignore[assignment]
 
     def refresh(self) -> None:
-        """Derive the look-up tables of `look` again, after the journal grew."""
+        """Derive the look-up tables of `look` again after the journal grew."""
         known = self.knowledge
-        declared = not self.features.open and not self.features.composites  # these are split first
+        declared = not self.features.open and not self.features.composites  # composites are split first
         self._blank = [math.nan] * len(self.layout.raw_input_names)
         self._columns, self._most = len(known.listed), max(self.features.limits["columns"], len(known.listed))
         self._dicts = declared or known.form == NAMED
@@ -341,12 +340,12 @@ class FeatureReader:
         self._complete = frozenset(complete)  # the features that never missed a value
 
     def _look_at_other(self, context: Any) -> tuple[Raw, bool]:
-        """`look` at what is no dict, or at the first context."""
+        """Look at a context that is not a dict, or at the first one."""
         known = self.knowledge
         if self._row and type(context) is np.ndarray and context.shape == (self._columns,) and context.dtype.char in "dflqiI":
             raw = np.array(context, dtype=np.float64)
             return raw, any(math.isnan(raw[known.columns[name].inputs[0]]) for name in self._complete)
-        values = known.named(context)[1]
+        values = known.named_values(context)[1]
         row, unseen = self._blank[:], self.features.open and known.form is None
         for name, value in values.items():
             new, missing = read_value(self.knowledge, name, value, row)
@@ -360,10 +359,10 @@ class FeatureReader:
             unseen = not self._complete.issubset(values)
         try:
             for raw_input, column in self._cycles:
-                row[raw_input] = turned(row[raw_input], column)
+                row[raw_input] = wrap(row[raw_input], column)
             raw = np.array(row, dtype=np.float64)
         except OverflowError:
             for column in self.knowledge.listed:
-                taken(column, values.get(column.name), self.features.limits["text"])  # says which feature it is
+                coerce(column, values.get(column.name), self.features.limits["text"])  # raises, and names the feature
             raise
         return raw, unseen

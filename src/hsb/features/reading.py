@@ -1,24 +1,24 @@
-"""One value into its inputs of a raw row, by what is known now."""
+"""Reading of one value into its inputs of a raw row."""
 
 from typing import Any
 
-from .feature import FeatureColumn, taken
+from .feature import FeatureColumn, coerce
 from .knowledge import Knowledge
 from .values import CATEGORY, MISSING, TAGS, TIME
 
 
 def read_value(knowledge: Knowledge, name: str, value: Any, row: list[float]) -> tuple[bool, bool]:
-    """Write any value into its inputs; is something about it new, and is it missing? Refused where it does not fit."""
+    """Write a value into its inputs. Return whether it is unseen and whether it is missing. Raises `InputError` if it does not fit."""
     column = knowledge.columns.get(name)
-    if column is None and isinstance(name, str):  # some subclasses of text have a hash of their own
+    if column is None and isinstance(name, str):  # some subclasses of str override the hash
         name = str.__str__(name)
         column = knowledge.columns.get(name)
     text = knowledge.features.limits["text"]
     if column is None:
         knowledge.check_names({name: value})
-        taken(FeatureColumn(name), value, text)
+        coerce(FeatureColumn(name), value, text)
         return True, False
-    kind, plain = taken(column, value, text)
+    kind, plain = coerce(column, value, text)
     if kind == MISSING:
         return False, True
     if column.kind is None:
@@ -39,7 +39,7 @@ def read_value(knowledge: Knowledge, name: str, value: Any, row: list[float]) ->
 
 
 def category_code(column: FeatureColumn, text: str) -> float:
-    """The raw value of a category: its number; -1 where it is new; limit + k where it shares the place of k."""
+    """Return the raw value of a category: its number; -1 if unseen; limit + k if it shares the place of category k."""
     code = column.codes.get(text)
     if code is not None:
         return code
@@ -49,7 +49,7 @@ def category_code(column: FeatureColumn, text: str) -> float:
 def _read_tags(column: FeatureColumn, tags: list[str], row: list[float]) -> bool:
     for raw_input in column.inputs:
         row[raw_input] = 0.0
-    news = False
+    unseen = False
     for tag in tags:
         own = column.codes.get(tag)
         if own is not None:
@@ -58,5 +58,5 @@ def _read_tags(column: FeatureColumn, tags: list[str], row: list[float]) -> bool
             shared = column.inputs[column.share(tag)]
             row[shared] = row[shared] or 2.0
         else:
-            news = True
-    return news
+            unseen = True
+    return unseen

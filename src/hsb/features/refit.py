@@ -1,4 +1,4 @@
-"""What an encoder freezes now and then: shift and scale of numbers, and the edges of their cells."""
+"""The refit of an encoder: it freezes shift and scale of numbers, and the edges of their cells."""
 
 import math
 
@@ -25,18 +25,18 @@ from ..engine.kernels.inputs import (
 from ..types import Floats, Ints
 from .layout import RawInputLayout
 
-SETTLE = 64  # rows after which a number that shares its place is scaled, once and for all
+SETTLE = 64  # rows after which a number that shares its place is scaled, once
 MOST = 0.5  # of the last values of a number may lie outside
-NOISE = 1e-14  # a spread below this part of the mean is rounding, and the number a constant
+NOISE = 1e-14  # a standard deviation below this part of the mean is a rounding error: the number is constant
 
 
 def refit(layout: RawInputLayout) -> tuple[Floats, Floats]:
-    """Freeze new scales and edges. What was z is now a * z + c, place by place, up to clipping.
+    """Freeze new scales and edges. Return (a, c): z becomes a * z + c, place by place, up to clipping.
 
-    Places that several things share cannot be moved like that: numbers there are scaled once, after `SETTLE` rows, and then kept.
+    A shared place cannot be moved like that: its numbers are scaled once, after `SETTLE` rows.
     """
     a, c = np.ones(layout.places), np.zeros(layout.places)
-    rows, away = int(layout.head[at.ROWS]), set(strayed(layout).tolist())
+    rows, away = int(layout.head[at.ROWS]), set(strayed_inputs(layout).tolist())
     for s in range(layout.inputs):
         row = layout.F[s]
         if s in away:
@@ -49,8 +49,8 @@ def refit(layout: RawInputLayout) -> tuple[Floats, Floats]:
             elif row[SETTLED] < SETTLE <= row[COUNT]:
                 rescale(row)
         if kind == at.NUMBER:
-            newly = rows < 2.0 * row[SINCE]  # most of the sample is from before
-            cut = edges(layout.recent[s] if newly else layout.reservoir[s])
+            is_new = rows < 2.0 * row[SINCE]  # most of the sample is from before
+            cut = edges(layout.recent[s] if is_new else layout.reservoir[s])
             layout.I[s, EDGES] = len(cut)
             row[EDGE : EDGE + len(cut)] = cut
             row[EDGE + len(cut) :] = 0.0
@@ -58,14 +58,14 @@ def refit(layout: RawInputLayout) -> tuple[Floats, Floats]:
     return a, c
 
 
-def strayed(layout: RawInputLayout) -> Ints:
-    """The numbers of which most of the last values lay outside of all that were seen when the edges were set."""
+def strayed_inputs(layout: RawInputLayout) -> Ints:
+    """Return the numbers most of whose last values lay outside the range at the time when the edges were set."""
     rows = slice(layout.inputs)
     return np.flatnonzero((layout.I[rows, at.KIND] == at.NUMBER) & (layout.F[rows, OUTSIDE] > MOST))
 
 
 def begin_again(row: Floats, recent: Floats, rows: int) -> None:
-    """Count a number that strayed from its last values on."""
+    """Restart the statistics of a number that strayed, from its last values."""
     values = np.clip(recent[np.isfinite(recent)], -at.HUGE, at.HUGE)
     mean = float(values.mean())
     row[[COUNT, MEAN, M2, OUTSIDE]] = len(values), mean, float(((values - mean) ** 2).sum()), 0.0
@@ -73,21 +73,21 @@ def begin_again(row: Floats, recent: Floats, rows: int) -> None:
 
 
 def rescale(row: Floats) -> tuple[float, float]:
-    """Shift and scale are now the mean and the standard deviation so far; how what was scaled before is moved."""
+    """Set shift and scale to the mean and the standard deviation so far. Return (a, c): scaled values become a * z + c."""
     count, mean = float(row[COUNT]), float(row[MEAN])
     scale = math.sqrt(row[M2] / count) if count >= 2 else 0.0
     if not scale > NOISE * abs(mean):
         return 1.0, 0.0
-    was, shift = float(row[SCALE]), float(row[SHIFT])
+    previous, shift = float(row[SCALE]), float(row[SHIFT])
     row[SHIFT], row[SCALE], row[SETTLED] = mean, scale, count
-    return (was / scale, (shift - mean) / scale) if was > 0.0 else (1.0, 0.0)
+    return (previous / scale, (shift - mean) / scale) if previous > 0.0 else (1.0, 0.0)
 
 
 def edges(sample: Floats) -> Floats:
-    """At most CELLS - 1 edges, ascending, from a sample with NaN where it is missing.
+    """Return at most CELLS - 1 ascending edges from a sample, in which NaN is a missing value.
 
-    Where there are few different values each has a cell of its own, cut half way. Otherwise cells are filled from the left, each up to
-    an even share of what is left: a value that is very common fills a cell and takes nothing from the rest.
+    Each of few different values has a separate cell, cut half way. Otherwise cells are filled from the left, each up to an equal share of
+    the remaining values: a very common value fills one cell and takes nothing from the rest.
 
     >>> import numpy as np
     >>> edges(np.array([3.0, 1.0, np.nan, 1.0]))

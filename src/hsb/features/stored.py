@@ -1,4 +1,4 @@
-"""An encoder as plain data and arrays, and back: what the journal says is replayed, what was counted is checked."""
+"""An encoder as plain data and arrays, and back: the journal is replayed, the counts are checked."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -48,13 +48,13 @@ WIDEST = 1 << 20
 
 
 def to_dict(reader: "FeatureReader") -> dict[str, Any]:
-    """The declaration and the journal, for JSON."""
+    """Return the declaration and the journal, for JSON."""
     journal = [list(event) for event in reader.knowledge.journal]
     return {"features": reader.features.to_dict(), "width": reader.width, "journal": journal}
 
 
 def to_arrays(reader: "FeatureReader") -> Arrays:
-    """What was counted, as copies."""
+    """Return copies of the counts."""
     layout, inputs = reader.layout, reader.inputs
     return {
         "counts": layout.head[COUNTS],
@@ -69,14 +69,14 @@ def to_arrays(reader: "FeatureReader") -> Arrays:
 
 
 def from_journal(make: type["FeatureReader"], data: Any, needed: int | None = None) -> "FeatureReader":
-    """A fresh encoder that has admitted what a journal says, of the width that is needed; ValueError where it does not fit."""
+    """Return a new encoder that has replayed a journal. Raises `ValueError` if the journal or the width does not fit."""
     if not isinstance(data, dict) or set(data) != {"features", "width", "journal"}:
         raise ValueError("its encoder is not as to_dict writes it")
     width, journal = data["width"], data["journal"]
     if type(width) is not int or not 2 <= width <= WIDEST or not isinstance(journal, list):
         raise ValueError("its encoder has no width or no journal")
     if needed is not None and width != needed:
-        raise ValueError(f"its encoder has width {width}, where its arms and features need {needed}")
+        raise ValueError(f"its encoder has width {width}, but its arms and features need {needed}")
     reader = make(Features.from_dict(data["features"]), width)
     for event in journal:
         if not isinstance(event, list) or any(isinstance(part, bool) for part in event) or not fits(reader.knowledge, event):
@@ -86,18 +86,18 @@ def from_journal(make: type["FeatureReader"], data: Any, needed: int | None = No
     return reader
 
 
-TRIES = 1 << 16  # for a name that leads to the same place
+TRIES = 1 << 16  # for a name with the same place
 
 
-def renamed(reader: "FeatureReader", rename: Callable[[str, int], str | None]) -> "FeatureReader | None":
-    """The same reader, which knows some categories and tags by other names; None where all names stay.
+def rename_values(reader: "FeatureReader", rename: Callable[[str, int], str | None]) -> "FeatureReader | None":
+    """Return a copy of the reader with new names for some categories and tags; None if all names stay.
 
-    `rename` is given a name and how often it was asked before, and gives another one, or None to leave it. It is asked again while the name is
-    taken, or would lead to another place, since where places are shared they follow from names.
+    `rename(name, tries)` returns a new name, or None to keep it. It is called again while the new name is in use or would have another
+    place, since shared places follow from names.
     """
     knowledge, width, crowded = reader.knowledge, reader.width, reader.layout.crowded > 0
-    journal, some = [], False
-    taken = [set(column.codes) for column in knowledge.listed]
+    journal, has_changed = [], False
+    names = [set(column.codes) for column in knowledge.listed]
     for event in knowledge.journal:
         column = knowledge.listed[event[1]] if event[0] == "value" else None
         if column is not None and column.kind in (CATEGORY, TAGS):
@@ -107,24 +107,24 @@ def renamed(reader: "FeatureReader", rename: Callable[[str, int], str | None]) -
                 if new is None:
                     break
                 same = not crowded or stable(start + new[:most]) % (width - 1) == stable(start + event[2]) % (width - 1)
-                if same and new[:most] not in taken[event[1]]:
-                    taken[event[1]].add(new[:most])
-                    event, some = [event[0], event[1], new[:most]], True
+                if same and new[:most] not in names[event[1]]:
+                    names[event[1]].add(new[:most])
+                    event, has_changed = [event[0], event[1], new[:most]], True
                     break
         journal.append(list(event))
-    if not some:
+    if not has_changed:
         return None
-    found = from_journal(type(reader), to_dict(reader) | {"journal": journal})
-    take_arrays(found, to_arrays(reader))
-    return found
+    result = from_journal(type(reader), to_dict(reader) | {"journal": journal})
+    take_arrays(result, to_arrays(reader))
+    return result
 
 
 def take_arrays(reader: "FeatureReader", arrays: Arrays) -> None:
-    """Take over what `to_arrays` gave; ValueError where it does not fit."""
-    given = {name: _shaped(arrays, name, "i") for name in ("counts", "cuts", "coarse")}
-    given |= {name: _shaped(arrays, name, "f") for name in ("moments", "ranges", "edges", "sample", "recent")}
+    """Set the counts from `to_arrays`. Raises `ValueError` if they do not fit."""
+    loaded = {name: _shaped(arrays, name, "i") for name in ("counts", "cuts", "coarse")}
+    loaded |= {name: _shaped(arrays, name, "f") for name in ("moments", "ranges", "edges", "sample", "recent")}
     inputs, layout = reader.inputs, reader.layout
-    rows = int(given["counts"][0]) if given["counts"].shape == (len(COUNTS),) else -1
+    rows = int(loaded["counts"][0]) if loaded["counts"].shape == (len(COUNTS),) else -1
     shapes = {
         "counts": (len(COUNTS),),
         "ranges": (inputs, len(RANGES)),
@@ -136,30 +136,30 @@ def take_arrays(reader: "FeatureReader", arrays: Arrays) -> None:
     }
     shapes["sample"] = (min(max(rows, 0), SAMPLE), inputs)
     for name, shape in shapes.items():
-        if given[name].shape != shape:
+        if loaded[name].shape != shape:
             raise ValueError(f"its encoder's {name} do not fit its journal")
-    moments = given["moments"]
-    mean, others = moments[:, [1, 3]], moments[:, [0, 2, 4, 5, 6, 7]]  # means and shifts; what cannot be below 0
+    moments = loaded["moments"]
+    mean, others = moments[:, [1, 3]], moments[:, [0, 2, 4, 5, 6, 7]]  # means and shifts; numbers that are not negative
     sound = np.isfinite(moments).all() and (np.abs(mean) <= HUGE).all() and (others >= 0.0).all()
     sound = (
         sound
         and (moments[:, 6] <= 1.0).all()
         and (moments[:, 7] <= max(rows, 0)).all()
-        and bool((np.abs(given["ranges"]) <= HUGE).all())
+        and bool((np.abs(loaded["ranges"]) <= HUGE).all())
     )
-    if not sound or (given["counts"] < 0).any() or rows > 1 << 62:
+    if not sound or (loaded["counts"] < 0).any() or rows > 1 << 62:
         raise ValueError("its encoder's counts and moments are not possible")
-    _check_edges(given["cuts"], given["edges"], layout.I[:inputs, KIND] == NUMBER)
-    if ((given["coarse"] < 0) | (given["coarse"] > np.where(layout.I[:inputs, KIND] == NUMBER, BITS - 1, 0))).any():
+    _check_edges(loaded["cuts"], loaded["edges"], layout.I[:inputs, KIND] == NUMBER)
+    if ((loaded["coarse"] < 0) | (loaded["coarse"] > np.where(layout.I[:inputs, KIND] == NUMBER, BITS - 1, 0))).any():
         raise ValueError("its encoder's precision is not possible")
-    layout.I[:inputs, COARSE] = given["coarse"]
-    layout.head[COUNTS] = given["counts"]
+    layout.I[:inputs, COARSE] = loaded["coarse"]
+    layout.head[COUNTS] = loaded["counts"]
     layout.F[:inputs, MOMENTS] = moments
-    layout.F[:inputs, RANGES] = given["ranges"]
-    layout.F[:inputs, EDGE:] = given["edges"]
-    layout.recent[:inputs] = given["recent"]
-    layout.I[:inputs, EDGES] = given["cuts"]
-    layout.reservoir[:inputs, : len(given["sample"])] = given["sample"].T
+    layout.F[:inputs, RANGES] = loaded["ranges"]
+    layout.F[:inputs, EDGE:] = loaded["edges"]
+    layout.recent[:inputs] = loaded["recent"]
+    layout.I[:inputs, EDGES] = loaded["cuts"]
+    layout.reservoir[:inputs, : len(loaded["sample"])] = loaded["sample"].T
 
 
 def _shaped(arrays: Arrays, name: str, kind: str) -> Any:

@@ -1,4 +1,4 @@
-"""Whole tables of contexts: from whatever holds them into columns, once, and from these into raw rows, a part at a time."""
+"""Tables of contexts: converted to columns once, then read into raw rows part by part."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
@@ -15,24 +15,24 @@ NEEDED = "A table of contexts is a list of contexts, an array, a dict of columns
 
 
 class ContextTable:
-    """Contexts, one a row. `form` says what each is; columns are listed by name, or, in rows without names, by number."""
+    """Contexts, one for each row. `form`: the form of each context. Columns are keyed by name, or by number in rows without names."""
 
     def __init__(self, form: str, columns: Mapping[Any, Values], rows: int) -> None:
         self.form, self.columns, self.rows = form, dict(columns), rows
 
     def context(self, t: int) -> Any:
-        """The context of row t, as `FeatureReader.read` takes it."""
+        """Return the context of row t, as `FeatureReader.read` takes it."""
         values = [column.at(t) for column in self.columns.values()]
         return dict(zip(self.columns, values, strict=True)) if self.form == NAMED else values if self.form == ROW else values[0]
 
     def take(self, rows: Any) -> "ContextTable":
-        """Some of the rows: a slice, indices or booleans."""
+        """Return some of the rows: a slice, indices or booleans."""
         return ContextTable(
             self.form, {name: values.take(rows) for name, values in self.columns.items()}, _count(self.rows, rows)
         )
 
     def select(self, names: Iterable[Any]) -> "ContextTable":
-        """Some of the columns, in the order of their names here."""
+        """Return some of the columns, in the order of `names`."""
         return ContextTable(self.form, {name: self.columns[name] for name in names}, self.rows)
 
     def __len__(self) -> int:
@@ -40,7 +40,7 @@ class ContextTable:
 
 
 class Listed(ContextTable):
-    """Contexts that are kept as they were given, and read one by one."""
+    """Contexts that are stored unchanged and read one by one."""
 
     def __init__(self, contexts: Sequence[Any]) -> None:
         super().__init__(NAMED, {}, len(contexts))
@@ -58,7 +58,7 @@ def _count(n: int, rows: Any) -> int:
 
 
 def table_of(contexts: Any) -> ContextTable:
-    """Any table, in columns where it has them.
+    """Convert any table, by columns if it has them.
 
     >>> table_of({"age": [31, 33], "country": ["FR", None]}).context(1)
     {'age': 33, 'country': None}
@@ -78,13 +78,13 @@ def table_of(contexts: Any) -> ContextTable:
     if hasattr(contexts, "columns") and hasattr(contexts, "__getitem__"):  # frames of pandas and polars
         return _frame(contexts)
     if hasattr(contexts, "to_frame") and not hasattr(contexts, "columns"):  # a series
-        fix = "If it is a column, call its to_frame(); of one context make a list."
+        fix = "If it is a column, call its to_frame(); put a single context into a list."
         raise InputError(f"{NEEDED}; given a {type(contexts).__name__}. {fix}")
     if hasattr(contexts, "__arrow_c_stream__"):
         try:
             table = import_module("pyarrow").table(contexts)
         except (TypeError, ValueError) as error:
-            raise InputError(f"{NEEDED}; given a {type(contexts).__name__}, which is none: {error!s:.200}.") from None
+            raise InputError(f"{NEEDED}; given a {type(contexts).__name__}, which is not a table: {error!s:.200}.") from None
         return table_of(table)
     if isinstance(contexts, str | bytes) or not isinstance(contexts, Iterable):
         raise InputError(f"{NEEDED}; given {contexts!r:.200}.")
@@ -123,7 +123,7 @@ def _mapping(contexts: Mapping[Any, Any]) -> ContextTable:
     for name, column in contexts.items():
         if isinstance(column, str | bytes) or not hasattr(column, "__len__") or isinstance(column, Mapping | set | frozenset):
             raise InputError(
-                f"{NEEDED}; given a dict whose {name!r:.100} is no column: {column!r:.100}. Of one context make a list."
+                f"{NEEDED}; given a dict whose {name!r:.100} is not a column: {column!r:.100}. Put a single context into a list."
             )
         columns[name] = _series(column)
     return _named(columns, len(next(iter(columns.values()))) if columns else 0)
@@ -137,7 +137,7 @@ def _frame(contexts: Any) -> ContextTable:
 
 
 def _series(column: Any) -> Values:
-    """A column of a data frame, an array or a list. Times with a zone are taken as its clocks show them, so one by one."""
+    """Convert a column of a data frame, an array or a list. Times with a zone count as local time, and are read one by one."""
     if isinstance(column, np.ndarray | list | tuple):
         return values_of(column)
     if hasattr(column, "to_pylist"):

@@ -1,4 +1,4 @@
-"""What a value is: missing, a number, text, True or False, a time, or tags; and its plain form."""
+"""The kind of a value, missing, a number, text, True or False, a time, or tags, and its plain form."""
 
 import math
 from collections.abc import Callable
@@ -20,21 +20,21 @@ WORDS = {
     TAGS: "a list of text",
     CYCLE: "a number",
 }
-PARTS = {"day": 0.0, "hour": 24.0, "weekday": 7.0}  # of a time, with their periods: 0 is a number that does not go round
+PARTS = {"day": 0.0, "hour": 24.0, "weekday": 7.0}  # of a time, with their periods; 0: not cyclic
 TRUTHS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}  # words for True and False, in any case
 EPOCH = date(1970, 1, 1).toordinal()
 
-Found = tuple[str, Any]
+KindAndValue = tuple[str, Any]
 
 
 class Unfit(InputError):
-    """A value that no feature can have; the message says what to do, and who catches it says which feature it is."""
+    """A value that no feature can have. The message has the remedy; the caller adds the name of the feature."""
 
 
-def found(value: Any) -> Found:
-    """The kind of a value and its plain form: a float, text, a list of text, or the parts of a time by name.
+def infer_kind(value: Any) -> KindAndValue:
+    """Return the kind of a value and its plain form: a float, text, a list of text, or the parts of a time by name.
 
-    >>> found(3), found("FR"), found(None), found(True)
+    >>> infer_kind(3), infer_kind("FR"), infer_kind(None), infer_kind(True)
     (('number', 3.0), ('category', 'FR'), ('missing', None), ('flag', 1.0))
     """
     exact = _EXACT.get(type(value))
@@ -42,15 +42,15 @@ def found(value: Any) -> Found:
 
 
 def is_missing(value: Any) -> bool:
-    """Is there no value? What no feature can have is one."""
+    """Return whether a value is missing. A value that no feature can have is not."""
     try:
-        return found(value)[0] == MISSING
+        return infer_kind(value)[0] == MISSING
     except Unfit:
         return False
 
 
 def category_text(value: Any, text: int) -> str | None:
-    """A value that is no text as a declared Category takes it; None where it does not. 7 and 7.0 are both "7"."""
+    """Return the text of a number or flag for a declared Category; None for other values. 7 and 7.0 are both "7"."""
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, int | np.integer) and not isinstance(value, np.timedelta64):
@@ -64,7 +64,7 @@ def category_text(value: Any, text: int) -> str | None:
 
 
 def time_text(text: str) -> date | time:
-    """A text that says a date, a time of day or both, as ISO 8601 does; Unfit where it does not.
+    """Parse a date, a time of day or both in the format of ISO 8601. Raises `Unfit` for other text.
 
     >>> time_text("2026-11-16"), time_text("2026-11-16T09:30"), time_text("09:30")
     (datetime.date(2026, 11, 16), datetime.datetime(2026, 11, 16, 9, 30), datetime.time(9, 30))
@@ -72,8 +72,8 @@ def time_text(text: str) -> date | time:
     for read, mark in ((date.fromisoformat, "-"), (datetime.fromisoformat, "-"), (time.fromisoformat, ":")):
         if mark in text:  # "2026" alone would be 20:26
             try:
-                found: date | time = read(text.strip())
-                return found
+                moment: date | time = read(text.strip())
+                return moment
             except ValueError:
                 pass
     raise Unfit(
@@ -81,7 +81,7 @@ def time_text(text: str) -> date | time:
     )
 
 
-def _number(value: Any) -> Found:
+def _number(value: Any) -> KindAndValue:
     try:
         x = float(value)
     except (ArithmeticError, ValueError, TypeError):  # Decimal('sNaN') is a ValueError
@@ -91,7 +91,7 @@ def _number(value: Any) -> Found:
     return (NUMBER, x) if x == x else (MISSING, None)
 
 
-def _time(value: Any) -> Found:
+def _time(value: Any) -> KindAndValue:
     if value != value:  # pandas.NaT
         return MISSING, None
     parts = {}
@@ -105,7 +105,7 @@ def _time(value: Any) -> Found:
     return TIME, parts
 
 
-def _datetime64(value: Any) -> Found:
+def _datetime64(value: Any) -> KindAndValue:
     if np.isnat(value):
         return MISSING, None
     unit = np.datetime_data(value.dtype)[0]
@@ -118,20 +118,18 @@ def _datetime64(value: Any) -> Found:
     return _time(plain)
 
 
-def _tags(value: Any) -> Found:
+def _tags(value: Any) -> KindAndValue:
     if isinstance(value, np.ndarray):
         if value.ndim != 1:
-            raise Unfit(f"an array of shape {value.shape}. Give each number a feature of its own")
+            raise Unfit(f"an array of shape {value.shape}. Give each number a separate feature")
         value = value.tolist()
     tags = list(dict.fromkeys(str.__str__(tag) for tag in value if isinstance(tag, str)))
     if any(not isinstance(tag, str) for tag in value):
-        raise Unfit(
-            "a list that has more than text in it. Give each number a feature of its own; tags are text: ['new', 'sale']"
-        )
+        raise Unfit("a list that has more than text in it. Give each number a separate feature; tags are text: ['new', 'sale']")
     return TAGS, sorted(tags) if isinstance(value, set | frozenset) else tags
 
 
-_EXACT: dict[type, Callable[[Any], Found]] = {
+_EXACT: dict[type, Callable[[Any], KindAndValue]] = {
     type(None): lambda value: (MISSING, None),
     float: lambda value: (NUMBER, value) if value == value else (MISSING, None),
     int: _number,
@@ -141,7 +139,7 @@ _EXACT: dict[type, Callable[[Any], Found]] = {
     np.int64: _number,
 }
 
-_KINDS: list[tuple[Any, Callable[[Any], Found]]] = [  # in this order: True is an int, a datetime64 is no number
+_KINDS: list[tuple[Any, Callable[[Any], KindAndValue]]] = [  # in this order: True is an int, a datetime64 is no number
     (bool | np.bool_, lambda value: (FLAG, float(value))),
     (str, lambda value: (CATEGORY, str.__str__(value))),
     (np.datetime64, _datetime64),
@@ -150,7 +148,7 @@ _KINDS: list[tuple[Any, Callable[[Any], Found]]] = [  # in this order: True is a
     (date | time, _time),
     (np.ma.core.MaskedConstant, lambda value: (MISSING, None)),
     (list | tuple | set | frozenset, _tags),
-    (np.ndarray, lambda value: found(value[()]) if value.ndim == 0 else _tags(value)),
+    (np.ndarray, lambda value: infer_kind(value[()]) if value.ndim == 0 else _tags(value)),
     (dict, lambda value: _refuse("a dict inside a context. Flatten it: {'a.b': 1} instead of {'a': {'b': 1}}")),
     (bytes | bytearray | memoryview, lambda value: _refuse("bytes. Decode them to text: value.decode()")),
     (
@@ -160,7 +158,7 @@ _KINDS: list[tuple[Any, Callable[[Any], Found]]] = [  # in this order: True is a
 ]
 
 
-def _general(value: Any) -> Found:
+def _general(value: Any) -> KindAndValue:
     if type(value).__name__ in ("NAType", "NaTType"):  # pandas', which is not imported here
         return MISSING, None
     for types, read in _KINDS:
@@ -171,5 +169,5 @@ def _general(value: Any) -> Found:
     )
 
 
-def _refuse(message: str) -> Found:
+def _refuse(message: str) -> KindAndValue:
     raise Unfit(message)

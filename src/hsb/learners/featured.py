@@ -354,7 +354,7 @@ class Featured(Learner):
     def with_arm(self, arm: Hashable, features: Any = None) -> Self:
         if self._width(self.mixture.arms + 1) < self.reader.width:
             return self._narrow(self.mixture.arms + 1).with_arm(arm, features)
-        described = self.arm_features.known(self.mixture.arms, arm, features)
+        described = self.arm_features.with_features(self.mixture.arms, arm, features)
         mixture = self.mixture.with_arm(PRIOR)
         baseline = self.baseline.refreshed(step=_step(mixture), rounds=self.rounds)
         if features is not None:
@@ -382,7 +382,7 @@ class Featured(Learner):
         return self._with(mixture, self.baseline, keys=keys)
 
     def describe_arm(self, index: int, arm: Hashable, features: Any) -> Self:
-        return self._with(self.mixture, self.baseline, arm_features=self.arm_features.known(index, arm, features))
+        return self._with(self.mixture, self.baseline, arm_features=self.arm_features.with_features(index, arm, features))
 
     def copy(self) -> Self:
         return self._with(self.mixture.copy(), self.baseline, keys=self.keys.copy())
@@ -437,7 +437,7 @@ class Featured(Learner):
         return {"features": self.reader.features} if not self.reader.features.open else {}
 
     def rename_texts(self, rename: Callable[[str, int], str | None]) -> Self | None:
-        reader = self.reader.renamed(rename)
+        reader = self.reader.rename_values(rename)
         return None if reader is None else self._with(self.mixture, self.baseline, keys=FeatureKeys(reader))
 
     @property

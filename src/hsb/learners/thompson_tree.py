@@ -10,7 +10,7 @@ import numpy as np
 from .. import reproducible_math
 from ..engine.kernels import header as h
 from ..engine.kernels.words import tree as tree_words
-from ..engine.state import Member, aligned_zeros, chain_prior, checked, resized
+from ..engine.state import Member, aligned_zeros, chain_prior, member_from_arrays, resized
 from ..errors import BudgetError
 from ..policy.learner import Choice, Learner, Memo, Played
 from ..structures import KaryTree
@@ -173,7 +173,7 @@ class ThompsonTree(Learner):
         return {"floats": floats, "ints": ints}
 
     def from_arrays(self, arrays: Arrays, rounds: int) -> Self:
-        tree = checked(arrays["floats"], arrays["ints"], self.tree, self._take_rows)
+        tree = member_from_arrays(arrays["floats"], arrays["ints"], self.tree, self._take_rows)
         return type(self)(self.model, self.arms, tree, np.array([rounds], dtype=np.int64))
 
     def _take_rows(self, own: Member, F: Floats) -> bool:

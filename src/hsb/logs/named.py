@@ -13,7 +13,20 @@ from ..features.contexts import NAMED
 from ..features.declared import LIMITS, Features
 from ..features.kinds import FeatureKind
 from ..features.tables import ContextTable
-from ..features.values import CATEGORY, CYCLE, FLAG, MISSING, NUMBER, TAGS, TIME, TRUTHS, Unfit, category_text, found, time_text
+from ..features.values import (
+    CATEGORY,
+    CYCLE,
+    FLAG,
+    MISSING,
+    NUMBER,
+    TAGS,
+    TIME,
+    TRUTHS,
+    Unfit,
+    category_text,
+    infer_kind,
+    time_text,
+)
 from ..types import Floats
 from .values import Coded, Column, codes, encode_labels, numbers, truths
 from .why import Why
@@ -94,7 +107,7 @@ class Kinds:
             return _text_kind(values)
         for value in values:
             try:
-                kind, _ = found(value)
+                kind, _ = infer_kind(value)
             except Unfit:
                 continue
             if kind != MISSING:
@@ -110,7 +123,7 @@ def with_others(features: Features, batches: Sequence[Any]) -> Features:
     if not all(set(features.kinds) <= set(batch.named.columns) for batch in batches):
         return features
     kinds = {kind.name: kind for kind in FeatureKind.kinds.values()}
-    all_features: dict[str, FeatureKind] = dict(features.given)
+    all_features: dict[str, FeatureKind] = dict(features.declared_kinds)
     for batch in batches:
         for name, values in batch.named.columns.items():
             kind = None if name in all_features or name in features.kinds else kind_of(values)
@@ -122,7 +135,7 @@ def with_others(features: Features, batches: Sequence[Any]) -> Features:
 def kind_of(values: Values) -> str | None:
     """Return the kind of a column's first value that is not missing; None if all are missing."""
     present = np.flatnonzero(~values.missing())
-    return found(values.at(int(present[0])))[0] if len(present) else None
+    return infer_kind(values.at(int(present[0])))[0] if len(present) else None
 
 
 def as_numbers(table: ContextTable) -> Floats:
@@ -219,7 +232,7 @@ def _objects(values: list[Any], kind: str) -> tuple[Values, Bools]:
     bad = np.zeros(len(values), dtype=np.bool_)
     for i, value in enumerate(values):
         try:
-            bad[i] = found(value)[0] not in (kind, MISSING)
+            bad[i] = infer_kind(value)[0] not in (kind, MISSING)
         except Unfit:
             bad[i] = True
     return Objects(values), bad
@@ -241,7 +254,7 @@ def _is_missing(value: Any) -> bool:
     if isinstance(value, str):
         return value.strip().lower() in ABSENT
     try:
-        return found(value)[0] == MISSING
+        return infer_kind(value)[0] == MISSING
     except Unfit:
         return False
 

@@ -40,7 +40,7 @@ def learn_from(
     the end, in several passes (`docs/logs.md`). `fit=False` leaves the ensemble as it learned round by round. Either way the part of the policy
     that the guarantee covers has learned every row once.
 
-    Warns (`UserWarning`) of a column in which most rows have categories beyond the number that the policy distinguishes, such as postcodes.
+    Warns (`UserWarning`) of a column of which most rows have a category that shares its column with others, as postcodes do.
 
     >>> import hsb
     >>> policy = hsb.HSB(hsb.BinaryTree(depth=2), arms=["a", "b"], learning_rate=0.5)
@@ -63,7 +63,7 @@ def learn_from(
         rounds += len(batch)
         contexts = own_contexts(policy, batch, context)
         play.batch(batch, contexts)
-        categories.of(contexts, policy.learner)
+        categories.add_if_named(contexts, policy.learner)
         if progress is not None:
             progress(rounds, total)
     learned = policy.rounds - before

@@ -5,7 +5,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from ..explain.columns import Column, Side
-from ..explain.words import divided, percent
+from ..explain.words import percent, split_shown
 from .figures import add_legend, add_title, arm_colour, inches, is_narrow, literal, new_axes, picture, require_matplotlib, save
 from .style import HATCHES, looks
 
@@ -174,8 +174,8 @@ def _bars_height(explanation: "Explanation") -> float:
 
 def _texts(explanation: "Explanation", letters: int = LETTERS) -> "tuple[list[str], list[Region], list[Region]]":
     """Return the largest rules as lines of text, these rules, and the rules left out."""
-    shown, rest = divided(explanation)
-    rest = sorted([*shown[MOST_RULES:], *rest], key=lambda region: -region.share)
+    shown, rest = split_shown(explanation)
+    rest = sorted([*shown[MOST_RULES:], *rest], key=lambda region: -region.coverage)
     shown = shown[:MOST_RULES]
     lines = [textwrap.wrap(region.where[: 10 * letters], letters) for region in shown]
     return ["\n".join(literal(line, letters) for line in words) for words in lines], shown, rest
@@ -194,20 +194,20 @@ def _rules(explanation: "Explanation", ax: Any) -> Any:
     size = 6.5 if is_narrow(ax) else 8.3
     texts, shown, rest = _texts(explanation, min(LETTERS, int(LETTERS * inches(ax) / WIDE * 8.3 / size)))
     arms, y = list(explanation.arms), 0.0
-    longest = max(region.share for region in shown) or 1.0
+    longest = max(region.coverage for region in shown) or 1.0
     for text, region in zip(texts, shown, strict=True):
         lines = 1.0 + 0.7 * text.count("\n")
         style = _style(arms.index(region.arm), len(arms), region.probability) if region.seen else EMPTY
         ax.text(0.0, y + 0.5 * lines, text, va="center", fontsize=size)
-        ax.barh(y + lines + 0.35, region.share, height=0.6, linewidth=0.6, **style)
+        ax.barh(y + lines + 0.35, region.coverage, height=0.6, linewidth=0.6, **style)
         beside: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": size}
         arm = literal(region.arm, 28) if region.seen else "never seen"
-        name = ax.annotate(arm, (region.share, y + lines + 0.35), xytext=(6, 0), fontweight="bold", **beside)
-        numbers = (f"sure {region.probability:.2f}, " if region.seen else "") + percent(region.share)
+        name = ax.annotate(arm, (region.coverage, y + lines + 0.35), xytext=(6, 0), fontweight="bold", **beside)
+        numbers = (f"probability {region.probability:.2f}, " if region.seen else "") + percent(region.coverage)
         ax.annotate(numbers, (1.0, 0.5), xycoords=name, xytext=(8, 0), color=GREY, **beside)
         y += lines + 1.0
     if rest:
-        more = f"and {len(rest)} smaller ones, {percent(math.fsum(region.share for region in rest))} of contexts"
+        more = f"and {len(rest)} smaller ones, {percent(math.fsum(region.coverage for region in rest))} of contexts"
         ax.text(0.0, y + 0.4, more, va="center", fontsize=size, style="italic", color=GREY)
     ax.set(xlim=(0.0, 1.35 * longest), ylim=(y + (0.9 if rest else 0.0), 0.0), xticks=[], yticks=[])
     add_title(ax, f"{_title(explanation)}: the largest rules and their share of contexts", loc="left")

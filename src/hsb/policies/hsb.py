@@ -277,15 +277,15 @@ class HSB(Policy):
         >>> for context, bad in ((0.2, "a"), (0.7, "b")):
         ...     policy.learn(hsb.Decision(context=context, arm=bad, propensity=0.05), loss=1.0)
         >>> print(policy.explain(names=["age"]))
-        0 <= age < 0.5: play 'b' (sure 1.00)
-        0.5 <= age <= 1: play 'a' (sure 1.00)
+        0 <= age < 0.5: play 'b' (probability 1.00)
+        0.5 <= age <= 1: play 'a' (probability 1.00)
         >>> policy = hsb.HSB(arms=["a", "b"], seed=0)
         >>> for t in range(300):
         ...     decision = policy.decide({"device": "ios" if t % 2 else "web", "age": 20 + t % 40})
         ...     policy.learn(decision, reward=(decision.arm == "a") == (t % 2 == 1))
         >>> print(policy.explain())
-        device is web: play 'b' (sure 1.00, share 0.50)
-        device is ios: play 'a' (sure 1.00, share 0.50)
+        device is web: play 'b' (probability 1.00, coverage 0.50)
+        device is ios: play 'a' (probability 1.00, coverage 0.50)
         """
         with self.lock:
             settle(self)

@@ -44,14 +44,14 @@ def explain_policy(policy: Any, updates: Callable[[], Iterable[Update]] | None =
         return {"rules": None, "why": str(error)}
     earned: list[Earned | None] = [None] * len(explanation.regions)
     rows = 0 if updates is None else _earn(policy, explanation, updates(), earned)
-    rules = sorted(zip(explanation.regions, earned, strict=True), key=lambda region: -region[0].share)
+    rules = sorted(zip(explanation.regions, earned, strict=True), key=lambda region: -region[0].coverage)
     return {
         "rules": [
             {
                 "where": region.where,
                 "arm": str(region.arm),
                 "sure": region.probability,
-                "share": region.share,
+                "share": region.coverage,
                 "seen": region.seen,
                 "earned": None if gain is None else gain.to_dict(),
             }
@@ -59,7 +59,7 @@ def explain_policy(policy: Any, updates: Callable[[], Iterable[Update]] | None =
         ],
         "earned_rows": rows,
         "left_out": max(0, len(rules) - MANY),
-        "left_share": sum(region.share for region, _ in rules[MANY:]),
+        "left_share": sum(region.coverage for region, _ in rules[MANY:]),
         "agreement": explanation.agreement,
         "importance": sorted(explanation.importance.items(), key=lambda region: -region[1])[:15],
         "regions": len(explanation.regions),

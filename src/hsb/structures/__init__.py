@@ -1,4 +1,4 @@
-"""The hierarchical structures of Section IV: how a node may split, and nothing else."""
+"""The hierarchical structures of Section IV: the ways in which a node may split."""
 
 import json
 
@@ -19,7 +19,7 @@ from_dict = Structure.from_dict
 
 
 def from_json(text: str) -> Structure:
-    """The structure that `to_json` described. `InputError` where `text` describes none.
+    """Read the structure that `to_json` wrote. Raises `InputError` for any other `text`.
 
     >>> import hsb
     >>> hsb.structures.from_json(hsb.BinaryTree(depth=3).to_json())
@@ -28,4 +28,4 @@ def from_json(text: str) -> Structure:
     try:
         return from_dict(json.loads(text))
     except json.JSONDecodeError as error:
-        raise InputError(f"Not JSON: {error}.") from error
+        raise InputError(f"A structure is read from JSON as to_json writes it; this text is not JSON: {error}.") from error

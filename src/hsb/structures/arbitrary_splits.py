@@ -22,8 +22,8 @@ MOST_LEAVES = 14
 class ArbitrarySplits(Structure):
     """Nodes are the non-empty sets of leaves, bit masks; a set splits into any two parts (Example 1).
 
-    With N = `leaves`: Psi = 2, H_S = 2^(N-1) - 1, A_R = M - 1 whatever the regions (the letters: `hsb.Structure`). A round visits 2^(N-1) sets
-    and 3^(N-1) - 2^(N-1) splits, so N is limited to 14. `space`, `features`: as in `hsb.Structure`.
+    With N = `leaves`: Psi = 2, H_S = 2^(N-1) - 1, A_R = M - 1 for any number of regions (for the letters see `hsb.Structure`). A round visits
+    2^(N-1) sets and 3^(N-1) - 2^(N-1) splits, so N is at most 14. `space`, `features`: as in `hsb.Structure`.
 
     >>> ArbitrarySplits(leaves=6).cost
     Cost(nodes=32, groups=211)
@@ -34,25 +34,25 @@ class ArbitrarySplits(Structure):
     def __init__(self, *, leaves: int, space: Space | None = None, features: Sequence[int] | None = None) -> None:
         super().__init__(leaves=leaves, space=space, features=features)
         if self.leaves > MOST_LEAVES:
-            large = self.leaves > 10_000  # whose powers would take longer than to say so
+            large = self.leaves > 10_000  # whose powers would take too long to compute
             many = "far too many" if large else f"{spelled(self.cost.nodes)} sets and {spelled(self.cost.groups)}"
             raise BudgetError(
                 f"ArbitrarySplits(leaves={self.leaves}) would visit {many} splits in every round; the limit is {MOST_LEAVES} "
                 f"leaves. Use hsb.Lexicographic or hsb.BinaryTree for more."
             )
-        self.inputs = 2**self.leaves  # 0 is no set
+        self.inputs = 2**self.leaves  # 0 is not a set
         self.root = self.inputs - 1
         self.max_group = min(2, self.leaves)
         self.max_groups = 2 ** (self.leaves - 1) - 1
 
     def groups(self, node: int) -> list[Group]:
-        """Small first parts first, then in the order of their leaves."""
+        """List the splits: smaller first parts first, then in the order of their leaves."""
         low, *others = self.leaves_of(node)
         parts = [sum(1 << leaf for leaf in (low, *some)) for n in range(len(others)) for some in combinations(others, n)]
         return [(part, node ^ part) for part in parts]
 
     def options(self, node: int) -> list[Group]:
-        """Falling first parts (`engine/kernels/locate.py`)."""
+        """List the splits by falling first part (`engine/kernels/locate.py`)."""
         return sorted(self.groups(node), reverse=True)
 
     def leaves_of(self, node: int) -> list[int]:
@@ -62,7 +62,7 @@ class ArbitrarySplits(Structure):
         return node
 
     def layers(self) -> Iterator[Layer]:
-        """Sets by size: with n leaves each has 2^(n-1) - 1 splits, one for each choice among its leaves but the lowest."""
+        """Yield sets by size: one of n leaves has 2^(n-1) - 1 splits, one for each choice among its leaves but the lowest."""
         for size in range(1, self.leaves + 1):
             sets = np.array(list(combinations(range(self.leaves), size)))
             masks = (1 << sets).sum(axis=1)
@@ -76,12 +76,12 @@ class ArbitrarySplits(Structure):
         return Cost(sets, 3 ** (self.leaves - 1) - sets)
 
     def splits(self, regions: int, arms: int) -> int:
-        """A_R = M - 1: all leaves of one arm can be gathered in one set."""
+        """Return A_R = M - 1: one set can hold all leaves of an arm."""
         return arms - 1
 
     @cached_property
     def log_full(self) -> float:
-        """Sets of one size have the same; of the splits of n leaves C(n-1, i-1) give i to the part with the lowest."""
+        """Return the log weight. Sets of equal size are alike; C(n-1, i-1) splits of n leaves give i of them to the part with the lowest."""
         value = [0.0, 0.0]
         for n in range(2, self.leaves + 1):
             ways = [reproducible_math.ln(math.comb(n - 1, i - 1)) + value[i] + value[n - i] for i in range(1, n)]

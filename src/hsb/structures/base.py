@@ -1,4 +1,4 @@
-"""What every structure can say of itself, and what the engine asks of it."""
+"""The base class of structures: their properties, and their interface to the engine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .walk import Group, Layer, Node
 
 
 class Cost(NamedTuple):
-    """What a round costs at most: the nodes that contain a context, and the groups of children of those nodes.
+    """The largest cost of a round: the nodes that contain a context, and the groups of children of those nodes.
 
     >>> import hsb
     >>> hsb.BinaryTree(depth=10).cost
@@ -36,28 +36,28 @@ class Cost(NamedTuple):
     """
 
     nodes: int
-    """The nodes that a round visits."""
+    """The number of nodes that a round visits."""
     groups: int
-    """The groups that it visits."""
+    """The number of groups that a round visits."""
 
 
 class Structure(ABC):
     """A hierarchical structure of Section IV: nodes with regions, each with groups of children that partition it.
 
-    A region is a part of the contexts, and the root is all of them. A group is one way of splitting a node: its children together. A leaf
-    does not split. A structure is a description and never changes; what a policy learns over it is kept elsewhere. Leaf k of N in one dimension
-    is the k-th equal cell; in several dimensions leaves are numbered by the divisions that lead to them.
+    A region is a part of the contexts; the root's region has all of them. A group is one way to split a node: its children together. A leaf
+    does not split. A structure is immutable; the state that a policy learns is stored elsewhere. In one dimension leaf k of N is the k-th
+    equal cell; in several dimensions leaves are numbered by the divisions that lead to them.
 
-    - `leaves`: N, how many leaves there are; a power of two where the structure looks at several features.
-    - `space`: where contexts lie, an `hsb.Box` or `hsb.Cells`; None is the unit interval, `hsb.Box.unit()`.
-    - `features`: the numbers of the features of the space that the structure looks at; None: all of them.
+    - `leaves`: N, the number of leaves; a power of two if the structure uses several features.
+    - `space`: the space of contexts, an `hsb.Box` or `hsb.Cells`; None is the unit interval, `hsb.Box.unit()`.
+    - `features`: the indices of the features that the structure uses; None: all of them.
 
-    The paper's letters, used of every structure: Psi = `max_group`, H_S = `max_groups`, A_R = `splits(R, M)` for R regions and M arms.
-    What is too large raises `BudgetError`.
+    The paper's letters: Psi = `max_group`, H_S = `max_groups`, A_R = `splits(R, M)` for R regions and M arms. A structure that is too large
+    raises `BudgetError`.
 
-    A structure of your own says where it begins (`root`), how a node may split (`groups`), which leaves a node has (`leaves_of`) and what
-    it was made from (`parameters`); a node is any small value. All else follows, in time and memory O(N * nodes that contain a leaf).
-    The structures of the paper have faster answers.
+    Your own structure defines `root`, the ways to split a node (`groups`), the leaves of a node (`leaves_of`) and the constructor's arguments
+    (`parameters`); a node is any small value. The rest follows, in time and memory O(N * nodes that contain a leaf). The structures of the
+    paper have faster methods.
 
     >>> class Ladder(Structure, listed=False):  # without listed=False, `from_dict` and files know it too
     ...     root = 0
@@ -74,11 +74,11 @@ class Structure(ABC):
     kinds: ClassVar[dict[str, type[Structure]]] = {}  # filled as classes are defined; `from_dict` looks here
 
     space: Space
-    features: tuple[int, ...]  # which features of a context this structure looks at
+    features: tuple[int, ...]  # the features of a context that the structure uses
     leaves: int  # N
     root: Node
     takes_stop: bool = False  # can a prior probability of stopping be set?
-    structures: tuple[Structure, ...] = ()  # those to choose from, where there is a choice
+    structures: tuple[Structure, ...] = ()  # the alternatives of `OneOf`
 
     def __init_subclass__(cls, *, listed: bool = True) -> None:
         super().__init_subclass__()
@@ -96,18 +96,18 @@ class Structure(ABC):
             )
 
     def groups(self, node: Node) -> Sequence[Group]:
-        """The groups of a node, a list of tuples of nodes; empty for a leaf. Where several are equally probable, `explain` takes the first."""
+        """Return the groups of a node, a list of tuples of nodes; empty for a leaf. `explain` takes the first of equally probable ones."""
         raise InputError(
-            f"{type(self).__name__} does not say how its nodes split: it needs root, groups(node) and leaves_of(node)."
+            f"{type(self).__name__} does not define how its nodes split. Define root, groups(node) and leaves_of(node)."
         )
 
     def leaves_of(self, node: Node) -> Sequence[int]:
-        """The numbers, from 0 to N - 1, of the leaves in a node's region."""
-        raise InputError(f"{type(self).__name__} does not say which leaves its nodes have: it needs leaves_of(node).")
+        """Return the numbers, from 0 to N - 1, of the leaves in a node's region."""
+        raise InputError(f"{type(self).__name__} does not define the leaves of its nodes. Define leaves_of(node).")
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """A dict of the constructor's arguments other than `space` and `features`, as plain data."""
+        """Return a dict of the constructor's arguments other than `space` and `features`, as plain data."""
 
     @cached_property
     def listing(self) -> walk.Listing:
@@ -115,28 +115,28 @@ class Structure(ABC):
         return walk.listing(self)
 
     def boxes(self, node: Node) -> Boxes:
-        """A node's region as boxes of fractions of the features it looks at: in one dimension its intervals, in several few boxes."""
+        """Return a node's region as boxes of fractions of its features: intervals in one dimension, a few boxes in several."""
         return merge(tuple(self.region(leaf)) for leaf in self.leaves_of(node))
 
     def names(self) -> dict[Boxes, str]:
-        """What regions are called, where they have names."""
+        """Return the names of regions that have one."""
         return {}
 
     def options(self, node: Node) -> Sequence[Group]:
-        """The groups of a node in the order in which its state keeps them."""
+        """Return the groups of a node in the order of its state."""
         return self.groups(node)
 
     def number(self, node: Node) -> int:
-        """Which of the state's nodes it is."""
+        """Return the index of a node in the state."""
         return self.listing.numbers[node]
 
     @cached_property
     def inputs(self) -> int:
-        """How many numbers `number` may give: at least as many as there are nodes."""
+        """An upper bound on the results of `number`, at least the number of nodes."""
         return len(self.listing.numbers)
 
     def layers(self) -> Iterable[Layer]:
-        """Every node once, children first."""
+        """Yield every node once, children first."""
         return self.listing.layers
 
     @cached_property
@@ -151,18 +151,18 @@ class Structure(ABC):
 
     @cached_property
     def resolves(self) -> bool:
-        """Can every mapping of the leaves be written? Not where a node of several leaves has no groups."""
+        """Whether the structure can represent every mapping of the leaves: each node with several leaves has groups."""
         return all(layer.leaves.shape[1] <= 1 for layer in self.layers())
 
     @property
     def cost(self) -> Cost:
-        """What a round costs at most, an `hsb.structures.Cost`."""
+        """The largest cost of a round, an `hsb.structures.Cost`."""
         return Cost(self.listing.most_nodes, self.listing.most_groups)
 
     def splits(self, regions: int, arms: int) -> int:
-        """A_R: an upper bound on the splits needed for an optimal partition into `regions` regions, with `arms` arms.
+        """Return A_R, an upper bound on the splits of an optimal partition into `regions` regions with `arms` arms.
 
-        Here, the fewest splits that go all the way down to the leaves; 0 for one region.
+        Here: the fewest splits that reach the leaves; 0 for one region.
         """
         if regions == 1:
             return 0
@@ -173,28 +173,28 @@ class Structure(ABC):
         return -int(walk.climb(self, going_down, lambda ways: ways.max(axis=-1))[self.number(self.root)])
 
     def log_prior(self, symbols: Ints, values: Floats, stop: float | None, source: Structure | None = None) -> float:
-        """ln beta at the root, where each leaf of `source`, or of the structure itself, has a symbol, a number in 0 .. len(values)-1.
+        """Return ln beta at the root. Each leaf of `source`, by default of the structure, has a symbol in 0 .. len(values)-1.
 
-        A node all of whose leaves have symbol k may stop there, and `values[k]` is the ln of what that weighs, its stop prior apart. For a
-        mapping the symbols are arms, and each has the value -ln M; `theory.tracking_cost` has others.
+        A node may stop if all its leaves have one symbol k; `values[k]` is the ln of its weight, without the stop prior. For a mapping the
+        symbols are arms with value -ln M; `theory.tracking_cost` uses others.
         """
         no_stop(self, stop)
         own = symbols if source is None or source is self else carried(symbols, source, self)
         return -math.inf if own is None else self.log_beta(own, values, stop)
 
     def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
-        """The same for symbols of its own leaves, by the walk over all nodes; fast versions override it."""
+        """Return the same for symbols of the structure's leaves, by a walk over all nodes; subclasses have faster versions."""
         return walk.log_beta(self, symbols, values)
 
     def prior_bound(self, regions: int, arms: int, stop: float | None) -> float:
-        """Theorem 2's upper bound on ln(1/beta): Psi (A_R + 1) ln((H_S + 1) M)."""
+        """Return Theorem 2's upper bound on ln(1/beta): Psi (A_R + 1) ln((H_S + 1) M)."""
         no_stop(self, stop)
         return self.max_group * (self.splits(regions, arms) + 1) * reproducible_math.ln((self.max_groups + 1) * arms)
 
     def worst_cost(self, regions: int, arm_cost: float, arms: int, stop: float | None) -> float:
-        """The largest ln(1/beta) of mappings of `regions` regions, or a bound on it; naming an arm costs `arm_cost`.
+        """Return the largest ln(1/beta) of mappings of `regions` regions, or a bound on it; an arm costs `arm_cost`.
 
-        Here, the smaller of two: A splits leave A (Psi - 1) + 1 parts, each of which stops and names an arm; and all parts may be leaves.
+        Here, the smaller of two bounds: A splits leave A (Psi - 1) + 1 parts, each of which stops and names an arm; or all parts are leaves.
         """
         no_stop(self, stop)
         options = reproducible_math.ln(self.max_groups + 1)
@@ -206,7 +206,7 @@ class Structure(ABC):
 
     @cached_property
     def log_full(self) -> float:
-        """ln of what all the ways of splitting weigh together that go down to the leaves."""
+        """Return ln of the total weight of all ways of splitting down to the leaves."""
 
         def going_down(layer: Layer) -> tuple[Floats, float]:
             count = layer.children.shape[1]
@@ -215,23 +215,23 @@ class Structure(ABC):
         return float(walk.climb(self, going_down, walk.log_sum)[self.number(self.root)])
 
     def example(self, arms: int, regions: int) -> tuple[float, float, bool]:
-        """C of the first and of the last line of its Example in the paper, and whether the step between them holds (`theory/examples.py`)."""
+        """Return C of the first and of the last line of its Example in the paper, and whether the step between holds (`theory/examples.py`)."""
         raise InputError(
-            f"The paper's examples are six structures; {type(self).__name__} is none of them. Use hierarchy_bound."
+            f"The paper's examples are six structures; given {type(self).__name__}, which is not one of them. Use hierarchy_bound."
         )
 
     def diagonal(self) -> float:
-        """The longest line within a cell, features scaled to [0, 1]; one that it does not look at counts 1. Numbered cells have none."""
+        """The diameter of a cell, with features scaled to [0, 1]; an unused feature counts 1. Undefined for numbered cells."""
         if isinstance(self.space, Cells):
             return 0.0
-        if not self.resolves:  # some leaves can never be told apart
+        if not self.resolves:  # no mapping distinguishes some leaves
             return math.sqrt(self.space.features)
         return math.sqrt(sum(1.0 / count**2 for count in parts(self)))
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
-        """A fresh state for `arms` arms; `stop` is a tree's prior for stopping at a node, None for the paper's uniform one.
+        """Return a new state for `arms` arms. `stop`: a tree's prior of stopping at a node; None: the paper's uniform prior.
 
-        All nodes, and for each leaf the list of those that contain it.
+        Here: all nodes, and for each leaf the list of nodes that contain it.
         """
         no_stop(self, stop)
         listing = self.listing
@@ -239,23 +239,23 @@ class Structure(ABC):
 
     @property
     def finest(self) -> Structure:
-        """The structure whose leaves are numbered: itself, unless it is made of others."""
+        """The structure whose leaves are numbered: itself, or for `OneOf` one of its structures."""
         return self
 
     def codes(self) -> list[Ints]:
-        """For each member, how a context becomes its key (`engine/kernels/keys.py`)."""
+        """Return for each member the code that turns a context into its key (`engine/kernels/keys.py`)."""
         return [self.leaf_code()]
 
     def key_words(self) -> list[int]:
-        """For each member, the words of a key."""
+        """Return for each member the number of words of a key."""
         return [1]
 
     def walks(self) -> list[Walk | None]:
-        """For each member, how its nodes hang together, should it be a graph."""
+        """Return for each member the links between its nodes, if it is a graph."""
         return [self.layers]
 
     def leaf_code(self) -> Ints:
-        """How a context becomes the number of its leaf (`engine/kernels/keys.py`)."""
+        """Return the code that turns a context into its leaf's number (`engine/kernels/keys.py`)."""
         from ..engine.kernels.keys import CELLS, NUMBER
 
         if self.finest is not self:
@@ -264,7 +264,7 @@ class Structure(ABC):
         return code(CELLS, self.features, self.leaves) if one else code(NUMBER, self.features, *self._division())
 
     def leaf(self, points: Floats) -> Ints:
-        """Leaf numbers of a batch of points of the unit cube."""
+        """Return the leaf numbers of a batch of points of the unit cube."""
         if self.finest is not self:
             return self.finest.leaf(points)
         if self.leaves > 2**62:
@@ -272,7 +272,7 @@ class Structure(ABC):
         return leaf_numbers(points[:, list(self.features)], *self._division())
 
     def leaf_of(self, context: ArrayLike) -> int:
-        """The number of the leaf that contains a context. `InputError` where the context does not lie in the space.
+        """Return the number of the leaf that contains a context. Raises `InputError` if the context is outside the space.
 
         >>> import hsb
         >>> hsb.BinaryTree(depth=2).leaf_of(0.6)
@@ -282,23 +282,23 @@ class Structure(ABC):
         return int(self.leaf(self.space.to_unit(points))[0])
 
     def divisions(self) -> list[int]:
-        """Into how many equal parts each feature that it looks at is divided."""
+        """Return for each used feature the number of its equal parts."""
         k, depth = self._division()
         return [k**turns for turns in halvings(depth, len(self.features))]
 
     def region(self, leaf: int) -> list[tuple[float, float]]:
-        """Bounds of a leaf as fractions of the features it looks at: [(start, end), ...]."""
+        """Return the bounds of a leaf as fractions of the used features: [(start, end), ...]."""
         if self.finest is not self:
             return self.finest.region(leaf)
         k, depth = self._division()
         return list(tree_box(leaf, depth, k, len(self.features)))
 
     def _division(self) -> tuple[int, int]:
-        """Into how many parts features are divided in turn, and how often: one into all cells at once, several as Section V does."""
+        """Return the number of parts of a division, and the number of divisions: one for a single feature, else as in Section V."""
         return (self.leaves, 1) if len(self.features) == 1 else (2, self.leaves.bit_length() - 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """A dict of plain data, which `hsb.structures.from_dict` reads back."""
+        """Return a dict of plain data, which `hsb.structures.from_dict` reads."""
         return {
             "structure": type(self).__name__,
             **self.parameters(),
@@ -308,12 +308,12 @@ class Structure(ABC):
 
     @classmethod
     def from_parameters(cls, parameters: dict[str, Any], space: Space, features: Sequence[int]) -> Self:
-        """The structure of this class with these `parameters()`."""
+        """Return the structure of this class with these `parameters()`."""
         return cls(**parameters, space=space, features=features)
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Structure:
-        """The structure that `to_dict` described; the same as `hsb.structures.from_dict`. `InputError` where `data` describes none.
+        """Return the structure that `to_dict` wrote; the same as `hsb.structures.from_dict`. Raises `InputError` for any other `data`.
 
         >>> import hsb
         >>> hsb.structures.from_dict(hsb.BinaryTree(depth=3).to_dict())
@@ -331,18 +331,18 @@ class Structure(ABC):
             return kind.from_parameters(data, space, features)
         except (KeyError, TypeError) as error:
             raise InputError(
-                f"This description of a {name} has too much or too little in it: {error}. See {name}.to_dict()."
+                f"The description of a {name} has missing or unknown entries: {error}. Use the dict that {name}.to_dict() returns."
             ) from error
 
     def to_json(self) -> str:
-        """`to_dict` as JSON text, which `hsb.structures.from_json` reads back."""
+        """Return `to_dict` as JSON text, which `hsb.structures.from_json` reads."""
         return json.dumps(self.to_dict())
 
     def _usual_space(self) -> Space:
         return Box.unit(self.space.features)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "listing"}  # it can be listed again
+        return {name: value for name, value in vars(self).items() if name != "listing"}  # it can be computed again
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Structure) and self.to_dict() == other.to_dict()
@@ -360,7 +360,7 @@ class Structure(ABC):
 
 
 def use_space(space: Space | None, features: Sequence[int] | None, default: int = 1) -> tuple[Space, tuple[int, ...]]:
-    """The space, or the unit cube of `default` features, and the features to look at, checked."""
+    """Return the checked space, by default the unit cube of `default` features, and the checked features."""
     space = Box.unit(default) if space is None else space
     if not isinstance(space, Box | Cells):
         raise InputError(f"space must be an hsb.Box or hsb.Cells; given {quoted(space)}.")
@@ -377,24 +377,24 @@ def use_space(space: Space | None, features: Sequence[int] | None, default: int 
 
 
 def code(how: int, features: Sequence[int], *rest: int) -> Ints:
-    """A code of `engine/kernels/keys.py`."""
+    """Return a code of `engine/kernels/keys.py`."""
     return np.array([how, len(features), *features, *rest], dtype=np.int64)
 
 
 def spelled(number: int) -> str:
-    """A number for a message, however large."""
+    """Write a number of any size for a message."""
     return f"{number:,}" if number < 10**15 else f"about 2^{number.bit_length() - 1}"
 
 
 def check_cells(structure: Structure) -> None:
-    """Refuse numbered cells that are not the leaves."""
+    """Raise `InputError` if numbered cells are not the leaves."""
     name, leaves, space = type(structure).__name__, structure.leaves, structure.space
     if isinstance(space, Cells) and space.n != leaves:
         raise InputError(f"{name} has {leaves} leaves but space=Cells({space.n}). Give both the same number.")
 
 
 def no_stop(structure: Structure, stop: float | None) -> None:
-    """Refuse a stop prior where it has no meaning."""
+    """Raise `InputError` for a stop prior if the structure has none."""
     if stop is not None and not structure.takes_stop:
         raise InputError(
             f"stop= sets a tree's prior for stopping at a node; {type(structure).__name__} keeps the paper's uniform prior. "

@@ -1,4 +1,4 @@
-"""Boxes of fractions: what part of its features a node covers."""
+"""Boxes of fractions: the parts of the features that a node covers."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ Boxes = tuple[Box, ...]
 
 
 def merge(boxes: Iterable[Box]) -> Boxes:
-    """Join boxes that are neighbours along a feature and alike in the others, one feature after the other.
+    """Join boxes that are neighbours along a feature and equal in the others, one feature after the other.
 
     >>> merge([((0.0, 0.5), (0.0, 0.5)), ((0.5, 1.0), (0.0, 0.5)), ((0.5, 1.0), (0.5, 1.0))])
     (((0.0, 1.0), (0.0, 0.5)), ((0.5, 1.0), (0.5, 1.0)))
@@ -26,9 +26,9 @@ def merge(boxes: Iterable[Box]) -> Boxes:
 
 
 def tree_box(number: int, level: int, k: int, features: int) -> Box:
-    """The box of node `number` of a level of a k-ary tree that divides its features in turn.
+    """Return the box of node `number` of a level of a k-ary tree that divides its features in turn.
 
-    Fractions come from one division of whole numbers each, so that neighbours of any levels share their bounds exactly.
+    Each fraction is one division of whole numbers, so that neighbours on any levels have exactly equal bounds.
 
     >>> tree_box(5, 3, 2, 1), tree_box(5, 3, 2, 2)
     (((0.625, 0.75),), ((0.75, 1.0), (0.0, 0.5)))

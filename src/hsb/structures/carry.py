@@ -17,7 +17,7 @@ MOST_POINTS = 1 << 22
 
 
 def parts(structure: Structure) -> list[int]:
-    """Equal parts of each feature of the space; 1 where the structure does not look."""
+    """Return the number of equal parts of each feature of the space; 1 for unused features."""
     counts = [1] * structure.space.features
     for feature, count in zip(structure.features, structure.divisions(), strict=True):
         counts[feature] = count
@@ -25,9 +25,9 @@ def parts(structure: Structure) -> list[int]:
 
 
 def carried(mapping: Ints, source: Structure, target: Structure) -> Ints | None:
-    """The mapping on the leaves of `target`, or None where it is not constant on one of them.
+    """Return the mapping on the leaves of `target`, or None if it is not constant on one of them.
 
-    One point is taken in every cell of the two divisions together.
+    Reads one point in every cell of the common refinement.
     """
     middles = [_middles(a, b) for a, b in zip(parts(source), parts(target), strict=True)]
     count = math.prod(len(side) for side in middles)
@@ -44,7 +44,7 @@ def carried(mapping: Ints, source: Structure, target: Structure) -> Ints | None:
 
 
 def _middles(a: int, b: int) -> Floats:
-    """One point between each two neighbours among the multiples of 1/a and 1/b."""
+    """Return a point between each two neighbours among the multiples of 1/a and 1/b."""
     whole = math.lcm(a, b)
     edges = np.union1d(np.arange(a + 1) * (whole // a), np.arange(b + 1) * (whole // b))
     return np.asarray((edges[:-1] + edges[1:]) / (2.0 * whole))

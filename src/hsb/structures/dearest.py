@@ -1,4 +1,4 @@
-"""What the dearest mapping costs: the largest ln(1/beta) of all mappings whose arm changes in few places."""
+"""The cost of the most expensive mapping: the largest ln(1/beta) of all mappings whose arm changes in few places."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FAR = 700.0  # exp of it is near the largest double
 
 
 class Level(NamedTuple):
-    """Nodes of a tree that are all alike: how many children each has, and the ln of what stopping and splitting weigh."""
+    """Equal nodes of a tree: the number of their children, and the ln of the weights of stopping and splitting."""
 
     children: int
     log_stop: float
@@ -21,7 +21,7 @@ class Level(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def dearest_in_tree(levels: tuple[Level, ...], log_arm: float, changes: int) -> float:
-    """The largest ln(1/beta) of the mappings of a tree whose arm changes at most `changes` times along its leaves, exactly.
+    """Return the exact largest ln(1/beta) of a tree's mappings whose arm changes at most `changes` times along the leaves.
 
     `levels` come from the bottom up, the root last; every leaf is below all of them. `log_arm` is the ln of an arm's weight, ln(1/M).
 

@@ -18,13 +18,13 @@ from .base import Cost, Structure, no_stop, spelled
 from .spaces import Space
 from .walk import Group, log_sum
 
-MOST_LEAVES = 900  # with two arms w stays within a double for any rounds up to some 970
+MOST_LEAVES = 900  # with two arms, w fits into a double up to some 970 leaves
 
 
 class GroupedLexicographic(Structure):
     """Nodes are intervals of the ordered leaves, (first, end); one splits into `groups` consecutive parts in every way (Example 5).
 
-    With N = `leaves` and K = `groups`, at least 2: Psi = K, H_S = C(N-1, K-1), A_R = ceil((R-1)/(K-1)) (the letters: `hsb.Structure`). An
+    With N = `leaves` and K = `groups`, at least 2: Psi = K, H_S = C(N-1, K-1), A_R = ceil((R-1)/(K-1)) (see `hsb.Structure`). An
     interval shorter than K splits into its single leaves: without that rule, which the paper leaves out, not every mapping could be modelled.
     Memory O(K N^2 + N^2 M); a round costs O(K N^3) multiplications at most, by dynamic programming over the cuts. Needs
     leaves * ln(arms) <= 700, and at most 900 leaves. `space`, `features`: as in `hsb.Structure`.
@@ -41,7 +41,7 @@ class GroupedLexicographic(Structure):
         self.root = (0, self.leaves)
         if self.leaves > MOST_LEAVES:
             raise BudgetError(
-                f"{type(self).__name__}(leaves={spelled(self.leaves)}) would keep {spelled(self.leaves**2)} intervals and recompute "
+                f"{type(self).__name__}(leaves={spelled(self.leaves)}) would store {spelled(self.leaves**2)} intervals and recompute "
                 f"up to a quarter of them each round; the limit is {MOST_LEAVES} leaves. Use hsb.BinaryTree for more."
             )
         self.max_group = min(self.k, self.leaves)
@@ -53,7 +53,7 @@ class GroupedLexicographic(Structure):
         return 1 if length < self.k else math.comb(length - 1, self.k - 1)
 
     def groups(self, node: tuple[int, int]) -> list[Group]:
-        """Every choice of cuts, the earliest first."""
+        """List every choice of cuts, the earliest first."""
         first, end = node
         cuts = combinations(range(first + 1, end), min(self.k, end - first) - 1) if end - first > 1 else ()
         return [tuple(pairwise((first, *chosen, end))) for chosen in cuts]
@@ -63,7 +63,7 @@ class GroupedLexicographic(Structure):
 
     @property
     def cost(self) -> Cost:
-        """The intervals around the middle leaf, and all their cuts."""
+        """The number of intervals around the middle leaf, and of all their cuts."""
         nodes = (self.leaves + 1) // 2 * (self.leaves // 2 + 1)
         middle = self.leaves // 2
         ways = sum(self._ways(j - i + 1) for i in range(middle + 1) for j in range(middle, self.leaves))
@@ -73,7 +73,7 @@ class GroupedLexicographic(Structure):
         return math.ceil((regions - 1) / (self.k - 1))
 
     def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
-        """All intervals, shorter ones first. O(K N^3)."""
+        """Return ln beta at the root: a pass over all intervals, shorter ones first. O(K N^3)."""
         n = len(symbols)
         changes = np.concatenate([[0], np.cumsum(np.diff(symbols) != 0)])  # up to a leaf
         stay = np.where(changes[:, None] == changes, values[symbols], -np.inf)
@@ -82,11 +82,11 @@ class GroupedLexicographic(Structure):
 
     @cached_property
     def log_full(self) -> float:
-        """Intervals of one length have the same. O(K N^2)."""
+        """Return the log weight; intervals of one length are alike. O(K N^2)."""
         n, k = self.leaves, min(self.k, self.leaves + 1)
         interval = np.full(n + 1, -np.inf)  # by length
         interval[1] = 0.0
-        parts = np.full((k, n + 1), -np.inf)  # of so many parts and one
+        parts = np.full((k, n + 1), -np.inf)  # by the number of parts less one
         parts[0, 1] = 0.0
         for length in range(2, n + 1):
             for more in range(1, k):
@@ -114,7 +114,7 @@ class GroupedLexicographic(Structure):
 class Lexicographic(GroupedLexicographic):
     """Nodes are intervals of the ordered leaves; an interval splits at any place (Example 4).
 
-    With N = `leaves`: Psi = 2, H_S = N-1, A_R = R-1 (the letters: `hsb.Structure`), the cheapest encoding of regions that are intervals. Memory
+    With N = `leaves`: Psi = 2, H_S = N-1, A_R = R-1 (for the letters see `hsb.Structure`): the cheapest encoding of intervals. Memory
     O(N^2 M), a round O(N^3) at most. Limits, `space` and `features`: as in `hsb.GroupedLexicographic`.
 
     >>> Lexicographic(leaves=64).max_groups
@@ -133,7 +133,7 @@ class Lexicographic(GroupedLexicographic):
 
 
 def tables(stay: Floats, log_count: Floats, K: int, total: Callable[[Floats], Floats]) -> tuple[Floats, list[Floats]]:
-    """`begin[i, L]`, V of the L leaves from i on, and `ways[k-1][e, L]`, the total over all divisions of the L leaves before e into k parts.
+    """Return `begin[i, L]`, V of the L leaves from i on, and `ways[k-1][e, L]`, the total over divisions of the L leaves before e into k parts.
 
         V(i, L) = log_count[L] + total( stay(i, i+L-1),  a first part and K-1 more, cut anywhere )
 

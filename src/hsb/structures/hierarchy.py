@@ -1,4 +1,4 @@
-"""The user's own hierarchy: any nodes, regions and child groups."""
+"""User-defined hierarchies: any nodes, regions and child groups."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,10 +15,10 @@ from .walk import Group
 class Hierarchy(Structure):
     """Nodes by name, each with the leaves of its region and its child groups; each group must partition its parent's region.
 
-    `nodes` maps a name to {"leaves": [...], "groups": [[name, ...], ...]}; "groups" may be left out. The first node is the root unless
-    `root` says otherwise; its leaves must be 0 .. N-1. A node may be the child of several others, and a group may have one child.
+    `nodes` maps a name to {"leaves": [...], "groups": [[name, ...], ...]}; "groups" may be left out. `root` is the name of
+    the root, by default the first node; its leaves must be 0 .. N-1. A node may be the child of several others, and a group may have one child.
     A round costs as many nodes and groups as contain the leaf. Contexts are leaf numbers; with `space` or `features` (as in `hsb.Structure`)
-    leaves are equal cells of them. Explanations call regions by the names of their nodes. What does not fit raises `InputError`.
+    leaves are equal cells of them. Explanations use the names of nodes for their regions. Nodes that do not fit together raise `InputError`.
 
     >>> ages = Hierarchy({
     ...     "all": {"leaves": [0, 1, 2], "groups": [["young", "old"]]},
@@ -45,12 +45,12 @@ class Hierarchy(Structure):
         self.nodes = {str(name): _node(str(name), node) for name, node in nodes.items()}
         self.root = next(iter(self.nodes)) if root is None else str(root)
         if self.root not in self.nodes:
-            raise InputError(f"root {quoted(self.root)} is not one of the nodes {list(self.nodes)[:8]}.")
+            raise InputError(f"root {quoted(self.root)} is not one of the nodes {list(self.nodes)[:8]}. Name one of them.")
         leaves = self.leaves_of(self.root)
         for name, node in self.nodes.items():
             for child in (child for group in node["groups"] for child in group if child not in self.nodes):
                 raise InputError(
-                    f"Node {quoted(name)} has a group with {quoted(child)}, which is not a node. Add it, or mend the name."
+                    f"Node {quoted(name)} has a group with {quoted(child)}, which is not a node. Add it, or fix the name."
                 )
         usual = Cells(len(leaves)) if space is None and features is None else space
         super().__init__(leaves=len(leaves), space=usual, features=features)
@@ -65,7 +65,7 @@ class Hierarchy(Structure):
         return list(self.nodes[node]["leaves"])
 
     def names(self) -> dict[Boxes, str]:
-        """The nodes' names; of nodes with the same region, the first's."""
+        """Return the names of the nodes by region; the first of several nodes with one region."""
         return {self.boxes(node): node for node in reversed(self.listing.numbers)}
 
     def _usual_space(self) -> Space:

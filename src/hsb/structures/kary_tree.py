@@ -20,14 +20,14 @@ from .walk import Group
 
 MOST_CHILDREN = 4096
 MOST_DEPTH = 4000
-FEATURE_BITS = 52  # finer cells than 2^-52 cannot be told apart in a double
+FEATURE_BITS = 52  # a double does not resolve cells finer than 2^-52
 
 
 class KaryTree(Structure):
     """A tree whose nodes, (level, number), divide into `k` equal parts, `depth` times, features taken in turn (Example 3).
 
-    N = k^depth leaves, Psi = k, H_S = 1, A_R = (R-1) depth (the letters: `hsb.Structure`). A round costs O(depth) nodes; memory grows with the
-    nodes visited. A large tree is path-compressed: a round then costs O(log rounds) nodes whatever the depth. Each feature may be divided
+    N = k^depth leaves, Psi = k, H_S = 1, A_R = (R-1) depth (see `hsb.Structure`). A round costs O(depth) nodes; memory grows with the
+    visited nodes. A large tree is path-compressed: a round then costs O(log rounds) nodes, whatever the depth. Each feature may be divided
     until its cells are 2^-52 wide. `k` is at most 4096, `depth` at most 4000. `space`, `features`: as in `hsb.Structure`.
 
     >>> KaryTree(k=3, depth=4).leaves
@@ -48,13 +48,13 @@ class KaryTree(Structure):
         most = math.floor(FEATURE_BITS / math.log2(self.k))
         if max(halvings(self.depth, len(self.features))) > most:
             raise InputError(
-                f"depth={self.depth} would divide a feature more than {most} times, finer than a double can tell. "
+                f"depth={self.depth} would divide a feature more than {most} times, finer than the precision of a double. "
                 f"With {len(self.features)} feature{'s' * (len(self.features) > 1)} and k={self.k} depth may be "
                 f"at most {most * len(self.features)}."
             )
         if self.depth > MOST_DEPTH:
             raise BudgetError(
-                f"depth={self.depth}: a tree may have at most {MOST_DEPTH} levels. Look at fewer features, or less finely."
+                f"depth={self.depth}: a tree may have at most {MOST_DEPTH} levels. Use fewer features, or coarser cells."
             )
         self.leaves = self.k**self.depth
         self.max_group, self.max_groups = self.k, min(1, self.depth)
@@ -79,16 +79,16 @@ class KaryTree(Structure):
         return (regions - 1) * self.depth
 
     def log_beta(self, symbols: Ints, values: Floats, stop: float | None) -> float:
-        """Level by level, from the leaves up. O(symbols); fewer than leaves, k^d of them, are those of level d, constant below."""
+        """Return ln beta at the root, level by level from the leaves. O(symbols). k^d symbols, fewer than leaves, are those of level d."""
         log_q, log_go = (
             reproducible_math.ln(0.5 if stop is None else stop),
             reproducible_math.log1p(-0.5 if stop is None else -stop),
         )
-        below = values  # of a node with one symbol
+        below = values  # V of a node with one symbol
         levels = round(math.log(len(symbols), self.k))
         for _ in range(self.depth - levels):
             below = np.logaddexp(log_q + values, log_go + self.k * below)
-        one, weight = symbols, below[symbols]  # `one` is the symbol of a node where it is constant, -1 elsewhere
+        one, weight = symbols, below[symbols]  # `one`: the symbol of a node if it is constant, else -1
         for _ in range(levels):
             children = one.reshape(-1, self.k)
             one = np.where((children == children[:, :1]).all(axis=1), children[:, 0], -1)
@@ -97,7 +97,7 @@ class KaryTree(Structure):
         return float(weight[0])
 
     def prior_bound(self, regions: int, arms: int, stop: float | None) -> float:
-        """Theorem 2's; with a stop prior, the smaller of what few splits cost and what splitting everywhere costs."""
+        """Return Theorem 2's bound; with a stop prior, the smaller of the costs of few splits and of splitting everywhere."""
         if stop is None:
             return super().prior_bound(regions, arms, stop)
         log_go, splits = reproducible_math.log1p(-stop), self.splits(regions, arms)
@@ -106,7 +106,7 @@ class KaryTree(Structure):
         return min(few, whole_tree)
 
     def worst_cost(self, regions: int, arm_cost: float, arms: int, stop: float | None) -> float:
-        """Exactly, if arms cost the same (`dearest.py`)."""
+        """Return the largest cost, exact if all arms cost the same (`dearest.py`)."""
         stop = 0.5 if stop is None else stop
         log_stop = reproducible_math.ln(stop) if stop > 0.0 else -math.inf
         level = Level(self.k, log_stop, reproducible_math.log1p(-stop))

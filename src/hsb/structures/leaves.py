@@ -13,13 +13,13 @@ from .spaces import Box, Cells, space_from_dict
 
 MOST_LEAVES = 1 << 26
 
-Divided = Structure | Cells | int  # what has leaves: an int is so many equal cells of one feature
+Divided = Structure | Cells | int  # an int is the number of equal cells of one feature
 
 
 class Leaves(Structure, listed=False):
-    """The cells of a structure, each by itself: what S-EXP3 and every policy with a table per cell look at.
+    """The separate cells of a structure, for S-EXP3 and every policy with a table per cell.
 
-    Every mapping of the N leaves to arms has the same prior weight M^-N. It is no structure of Section IV, and is not among `Structure.kinds`.
+    Every mapping of the N leaves to arms has the same prior weight M^-N. It is not a structure of Section IV, and not among `Structure.kinds`.
 
     >>> from hsb import BinaryTree
     >>> Leaves(BinaryTree(depth=3)).leaf_of(0.3), Leaves(5).leaf_of(0.3)
@@ -42,7 +42,7 @@ class Leaves(Structure, listed=False):
         self.max_group, self.max_groups = self.leaves, 1
         if self.leaves > MOST_LEAVES:
             raise InputError(
-                f"{spelled(self.leaves)} leaves, and one table for each; the limit is {MOST_LEAVES:,}. Use a coarser structure, or hsb.HSB."
+                f"{spelled(self.leaves)} leaves would each have a table; the limit is {MOST_LEAVES:,}. Use a coarser structure, or hsb.HSB."
             )
 
     @property
@@ -50,11 +50,11 @@ class Leaves(Structure, listed=False):
         return Cost(1, 0)
 
     def splits(self, regions: int, arms: int) -> int:
-        """One: into all leaves at once."""
+        """Return 1: a single split into all leaves."""
         return 1
 
     def worst_cost(self, regions: int, arm_cost: float, arms: int, stop: float | None) -> float:
-        """The same for every mapping."""
+        """Return the cost, the same for every mapping."""
         no_stop(self, stop)
         return self.leaves * arm_cost
 
@@ -70,14 +70,14 @@ class Leaves(Structure, listed=False):
         return {"leaves": self.leaves}
 
     def plain(self) -> dict[str, Any]:
-        """Plain data that `from_plain` reads."""
+        """Return plain data that `from_plain` reads."""
         if self.of is not None:
             return {"structure": self.of.to_dict()}
         return {"cells": self.leaves, "space": self.space.to_dict()}
 
     @staticmethod
     def from_plain(data: dict[str, Any]) -> Leaves:
-        """The inverse of `plain`."""
+        """Restore from the data of `plain`."""
         if "structure" in data:
             return Leaves(Structure.from_dict(data["structure"]))
         space = space_from_dict(data["space"])

@@ -20,11 +20,11 @@ Plays = NDArray[np.int32]
 
 MOST_MAPPINGS = 1_000_000
 MOST_ENTRIES = 1 << 29  # of a table: 2 GB
-COUNTED = 64  # regions beyond which nobody counts: with two arms and more leaves than this there are over 2^63 mappings already
+COUNTED = 64  # regions that are counted: with two arms and more leaves than this there are over 2^63 mappings
 
 
 class Mappings:
-    """A list of mappings, each the arm number of every leaf of a structure in order: one expert each for `hsb.Exp4`.
+    """A list of mappings, each the arm numbers of all leaves of a structure in order: the experts of `hsb.Exp4`.
 
     `table` has a row for each mapping and a column for each leaf. `structure` is a structure, an `hsb.Cells`, or the number of equal cells
     that [0, 1] is divided into. `hsb.mappings` lists the mappings of few regions.
@@ -37,7 +37,7 @@ class Mappings:
 
     def __init__(self, structure: Divided, table: ArrayLike) -> None:
         self.structure = Leaves(structure)
-        self._regions: tuple[int, int] | None = None  # arms and regions, where the table can be listed again
+        self._regions: tuple[int, int] | None = None  # arms and regions, if the table can be computed again
         try:
             plays = np.asarray(table)
         except (ValueError, TypeError, OverflowError, MemoryError):
@@ -52,24 +52,24 @@ class Mappings:
             least = f" from {plays.min()} to {plays.max()}" if plays.dtype.kind in "iu" else ""
             raise InputError(f"table needs arm numbers, whole and at least 0; given {plays.dtype}{least}.")
         _check_memory(*plays.shape)
-        self.rows: Plays = np.ascontiguousarray(plays.T, dtype=np.int32)  # by leaf: a round looks at all experts in one cell
+        self.rows: Plays = np.ascontiguousarray(plays.T, dtype=np.int32)  # by leaf: a round reads all experts in one cell
 
     @property
     def table(self) -> Plays:
-        """The arm number of each leaf: an array with a row for each mapping and a column for each leaf. It cannot be written to."""
+        """The arm number of each leaf: a read-only array with a row for each mapping and a column for each leaf."""
         table = self.rows.T
         table.flags.writeable = False
         return table
 
     def plain(self) -> dict[str, Any]:
-        """Plain data that `from_plain` reads."""
+        """Return plain data that `from_plain` reads."""
         if self._regions is None:
             return {"structure": self.structure.plain(), "table": self.table.tolist()}
         return {"structure": self.structure.plain(), "arms": self._regions[0], "regions": self._regions[1]}
 
     @staticmethod
     def from_plain(data: dict[str, Any]) -> Mappings:
-        """The inverse of `plain`."""
+        """Restore from the data of `plain`."""
         leaves = Leaves.from_plain(data["structure"])
         if "table" in data:
             return Mappings(leaves, data["table"])
@@ -83,9 +83,9 @@ class Mappings:
 
 
 def mappings(structure: Divided, *, arms: Arms, regions: int, budget: int = MOST_MAPPINGS) -> Mappings:
-    """Every mapping of at most `regions` regions, once: the O((NM)^R) experts of Section I-A.
+    """List every mapping of at most `regions` regions once: the O((NM)^R) experts of Section I-A.
 
-    Regions are runs of leaves in their order, so a mapping of R regions changes its arm in R - 1 places. `structure` is as in `hsb.Mappings`,
+    Regions are runs of consecutive leaves, so a mapping of R regions changes its arm in R - 1 places. `structure` is as in `hsb.Mappings`,
     with N leaves; `arms` as in `hsb.HSB`, M of them. More than `budget` mappings raise `BudgetError` before any is listed.
 
     >>> import hsb
@@ -114,7 +114,7 @@ def mappings(structure: Divided, *, arms: Arms, regions: int, budget: int = MOST
 
 
 def number_of_mappings(leaves: int, *, arms: int, regions: int) -> int:
-    """How many mappings of at most `regions` regions there are: the sum over r <= R of C(N-1, r-1) M (M-1)^(r-1).
+    """Return the number of mappings of at most `regions` regions: the sum over r <= R of C(N-1, r-1) M (M-1)^(r-1).
 
     >>> number_of_mappings(1024, arms=3, regions=3), number_of_mappings(4, arms=3, regions=4) == 3**4
     (6279177, True)
@@ -124,7 +124,7 @@ def number_of_mappings(leaves: int, *, arms: int, regions: int) -> int:
 
 
 def every_mapping(structure: Divided, *, arms: int) -> Mappings:
-    """All M^N mappings of N leaves, in the order of their numbers written with base M. The caller has checked how many.
+    """List all M^N mappings of N leaves, in the order of their numbers in base M. The caller has checked the count.
 
     >>> every_mapping(2, arms=2).table.tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -137,7 +137,7 @@ def every_mapping(structure: Divided, *, arms: int) -> Mappings:
 
 
 def _of_regions(leaves: int, arms: int, regions: int) -> Plays:
-    """The mappings of exactly `regions` regions: a row for each leaf, a column for each mapping, cuts first, then arms."""
+    """List the mappings of exactly `regions` regions: a row for each leaf, a column for each mapping, by cuts, then arms."""
     cuts = np.fromiter(chain.from_iterable(combinations(range(1, leaves), regions - 1)), dtype=np.int32)
     cuts = cuts.reshape(math.comb(leaves - 1, regions - 1), regions - 1)
     piece = np.zeros((leaves, len(cuts)), dtype=np.int32)
@@ -153,7 +153,7 @@ def _of_regions(leaves: int, arms: int, regions: int) -> Plays:
 
 
 def _check_memory(count: int, leaves: int) -> None:
-    afford(count)  # the experts' weights; of the mappings themselves a file says only how many regions they have
+    afford(count)  # the experts' weights; a file has only the number of regions of the mappings
     if count * leaves > MOST_ENTRIES:
         raise BudgetError(
             f"A table of {spelled(count)} mappings on {leaves:,} leaves takes {count * leaves * 4 / 1e9:,.1f} GB; "

@@ -16,11 +16,11 @@ from .walk import log_sum
 
 
 class OneOf(Structure):
-    """One arm everywhere, or one of several structures over the same space: which one is learned while running.
+    """One arm everywhere, or one of several structures over the same space; the policy learns which.
 
     A group with a single child that covers its parent is legal in Section IV, so this is a hierarchical structure too: the price of not
-    knowing which of K `structures` is right is ln(K+1) / rate in regret. Each structure keeps a state of its own; a round costs the sum of
-    theirs. Its leaves are those of the structure that has the most, the first of several.
+    knowing which of K `structures` is right is ln(K+1) / rate in regret. Each structure has a separate state; a round costs the sum of
+    their costs. The leaves are those of the first structure with the most leaves.
 
     >>> from hsb import BinaryTree, Box
     >>> box = Box.unit(2)
@@ -54,23 +54,23 @@ class OneOf(Structure):
         return Cost(1 + sum(c.nodes for c in costs), len(costs) + sum(c.groups for c in costs))
 
     def splits(self, regions: int, arms: int) -> int:
-        """One more than the structure that needs fewest, out of those as fine as the finest: only they can model every mapping."""
+        """Return one more than the fewest splits among the finest structures: only they can represent every mapping."""
         fine = [s for s in self.structures if s.leaves == self.leaves and s.features == self._finest.features]
         return 0 if regions == 1 else 1 + min(s.splits(regions, arms) for s in fine)
 
     @property
     def finest(self) -> Structure:
-        """The first with the most leaves."""
+        """The first structure with the most leaves."""
         return self._finest.finest
 
     def log_prior(self, symbols: Ints, values: Floats, stop: float | None, source: Structure | None = None) -> float:
-        """One symbol everywhere, or any of the structures that can represent the symbols; each option weighs 1 / (K + 1)."""
+        """Return ln beta over one symbol everywhere and each structure that can represent the symbols, with weight 1 / (K + 1) each."""
         terms = [part.log_prior(symbols, values, stop, source or self.finest) for part in self.structures]
         terms.append(float(values[symbols[0]]) if (symbols == symbols[0]).all() else -math.inf)
         return float(log_sum(np.array(terms, dtype=np.float64))) - reproducible_math.ln(len(terms))
 
     def prior_bound(self, regions: int, arms: int, stop: float | None) -> float:
-        """Theorem 2's; with a stop prior, ln(K + 1) and the least of those as fine as the finest."""
+        """Return Theorem 2's bound; with a stop prior, ln(K + 1) plus the least bound of the finest structures."""
         if stop is None:
             return super().prior_bound(regions, arms, stop)
         options = reproducible_math.ln(len(self.structures) + 1)
@@ -80,7 +80,7 @@ class OneOf(Structure):
         return options + min(s.prior_bound(regions, arms, stop if s.takes_stop else None) for s in fine)
 
     def worst_cost(self, regions: int, arm_cost: float, arms: int, stop: float | None) -> float:
-        """At most ln(K + 1) and the least of those that number their leaves as the finest does."""
+        """Return the bound ln(K + 1) plus the least cost of the structures with the finest one's leaf numbers."""
         no_stop(self, stop)
         options = reproducible_math.ln(len(self.structures) + 1)
         if regions == 1:
@@ -90,7 +90,7 @@ class OneOf(Structure):
         return options + min(s.worst_cost(regions, arm_cost, arms, stop if s.takes_stop else None) for s in fine)
 
     def diagonal(self) -> float:
-        """The widest: the one that needs the fewest splits may be any."""
+        """The largest diagonal of all: any structure may need the fewest splits."""
         return max(part.diagonal() for part in self.structures)
 
     def members(self, arms: int, stop: float | None) -> list[Member]:
@@ -116,7 +116,7 @@ class OneOf(Structure):
 
     @classmethod
     def from_parameters(cls, parameters: dict[str, Any], space: Space, features: Sequence[int]) -> Self:
-        """They bring their spaces with them."""
+        """Return the structure of these parameters; the alternatives contain their spaces."""
         return cls(*(Structure.from_dict(part) for part in parameters["structures"]))
 
     def __repr__(self) -> str:

@@ -22,15 +22,15 @@ from .spaces import Space
 from .walk import Group, Layer, log_sum
 
 MOST_NODES = 1 << 21
-MOST_BITS = 10_000  # whose powers would take longer than to say so
+MOST_BITS = 10_000  # whose powers would take too long to compute
 
 
 class PositionSplits(Structure):
     """Nodes are boxes, one side for each feature; a box may be halved along any feature that has bits left (Example 6, HSB-APS).
 
     `bits` has an entry for each feature: feature j has 2^bits[j] equal cells. Psi = 2, H_S = number of features with bits,
-    A_R = (R-1) log2 N (the letters: `hsb.Structure`). A round visits prod(bits_j + 1) boxes of the prod(2^(bits_j + 1) - 1) there are: on
-    d features of one bit each, 2^d of 3^d. Refused beyond 2^21 boxes in all. Leaves are numbered row by row: the first feature counts most.
+    A_R = (R-1) log2 N (for the letters see `hsb.Structure`). A round visits prod(bits_j + 1) of the prod(2^(bits_j + 1) - 1) boxes: on d
+    features of one bit each, 2^d of 3^d. At most 2^21 boxes in all. Leaves are numbered row by row: the first feature counts most.
 
     `space`: None is the unit cube with as many features as `bits` has entries. `features`: as in `hsb.Structure`.
 
@@ -43,7 +43,7 @@ class PositionSplits(Structure):
     def __init__(self, *, bits: Sequence[int], space: Space | None = None, features: Sequence[int] | None = None) -> None:
         self.bits = [whole(f"bits[{j}]", b, 0) for j, b in enumerate(listed("bits", bits, 10_000))]
         if not self.bits:
-            raise InputError(f"bits needs one entry per feature, e.g. [3, 3]; given {quoted(bits)}, none.")
+            raise InputError(f"bits needs one entry per feature, e.g. [3, 3]; given {quoted(bits)}.")
         self.space, self.features = use_space(space, features, default=len(self.bits))
         if len(self.features) != len(self.bits):
             raise InputError(
@@ -52,7 +52,7 @@ class PositionSplits(Structure):
             )
         if sum(self.bits) > MOST_BITS:
             raise BudgetError(
-                f"{sum(self.bits)} bits in all make far more than the {MOST_NODES:,} boxes that are the limit. Use fewer, or hsb.BinaryTree."
+                f"{sum(self.bits)} bits in all make far more boxes than the limit of {MOST_NODES:,}. Use fewer bits, or hsb.BinaryTree."
             )
         sides = [2 ** (b + 1) - 1 for b in self.bits]
         self.root = (1,) * len(sides)  # side 1 is the whole of a feature, and s has the halves 2s and 2s + 1
@@ -69,12 +69,12 @@ class PositionSplits(Structure):
         self.max_groups = sum(b > 0 for b in self.bits)
 
     def groups(self, node: tuple[int, ...]) -> list[Group]:
-        """Halved by feature, the first first."""
+        """List the halvings by feature, the first feature first."""
         able = [(j, side) for j, side in enumerate(node) if side < 2 ** self.bits[j]]
         return [tuple((*node[:j], half, *node[j + 1 :]) for half in (2 * side, 2 * side + 1)) for j, side in able]
 
     def options(self, node: tuple[int, ...]) -> list[Group]:
-        """The last feature first (`engine/kernels/locate.py`)."""
+        """List the halvings, the last feature first (`engine/kernels/locate.py`)."""
         return self.groups(node)[::-1]
 
     def leaves_of(self, node: tuple[int, ...]) -> list[int]:
@@ -87,11 +87,11 @@ class PositionSplits(Structure):
         return (tuple(((side - n) / n, (side - n + 1) / n) for side, n in zip(node, levels, strict=True)),)
 
     def number(self, node: tuple[int, ...]) -> int:
-        """The mixed-radix number of the sides."""
+        """Return the mixed-radix number of the sides."""
         return sum(scale * (side - 1) for scale, side in zip(self._scale, node, strict=True))
 
     def layers(self) -> Iterator[Layer]:
-        """All boxes whose sides have the same levels at once."""
+        """Yield the boxes with sides of the same levels together."""
         for levels in product(*(range(b, -1, -1) for b in self.bits)):
             counts = [2**level for level in levels]
             cells = np.indices(counts).reshape(len(counts), -1)
@@ -112,7 +112,7 @@ class PositionSplits(Structure):
         return (regions - 1) * sum(self.bits)
 
     def worst_cost(self, regions: int, arm_cost: float, arms: int, stop: float | None) -> float:
-        """At most that of the tree in it that halves the first feature as often as it can, then the second, and so on."""
+        """Return the cost of the tree that halves the first feature as often as possible, then the second, and so on: an upper bound."""
         no_stop(self, stop)
         levels = []
         for able, bits in enumerate((b for b in reversed(self.bits) if b), start=1):
@@ -122,8 +122,8 @@ class PositionSplits(Structure):
 
     @cached_property
     def log_full(self) -> float:
-        """Boxes of the same sides have the same."""
-        value: dict[tuple[int, ...], float] = {}  # by the bits that are left
+        """Return the log weight; boxes with equal sides are alike."""
+        value: dict[tuple[int, ...], float] = {}  # by the remaining bits
         for left in product(*(range(b + 1) for b in self.bits)):
             halves = [2.0 * value[(*left[:j], b - 1, *left[j + 1 :])] for j, b in enumerate(left) if b]
             value[left] = float(log_sum(np.array(halves))) - reproducible_math.ln(len(halves) + 1.0) if halves else 0.0

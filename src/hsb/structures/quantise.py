@@ -1,4 +1,4 @@
-"""Section V: which cell a context falls into.
+"""The quantiser of Section V: the cell of a context.
 
 N = 2^D cells over n features: the first D mod n features are halved once more than the others, and level l of the hierarchy
 halves feature l mod n. The same with K parts instead of two. The upper end of a feature's range belongs to the last cell.
@@ -14,7 +14,7 @@ WORD = 62  # bits used in a word of a key
 
 
 def halvings(levels: int, features: int) -> list[int]:
-    """How often each feature is divided in `levels` divisions taken in turn.
+    """Return the number of divisions of each feature after `levels` divisions in turn.
 
     >>> halvings(10, 3)
     [4, 3, 3]
@@ -23,24 +23,24 @@ def halvings(levels: int, features: int) -> list[int]:
 
 
 def cells(coordinates: Floats, counts: Ints) -> Ints:
-    """Cell number of each coordinate in [0, 1], feature j having counts[j] equal cells; shape (T, n) in and out."""
+    """Return the cell number of each coordinate in [0, 1], with counts[j] equal cells of feature j; shape (T, n) in and out."""
     return np.minimum((coordinates * counts).astype(np.int64), counts - 1)
 
 
 @lru_cache(256)
 def digit_bits(k: int) -> int:
-    """Bits that hold one digit of a key whose levels divide into k parts."""
+    """Return the number of bits of one digit of a key with k parts per level."""
     return max(1, (k - 1).bit_length())
 
 
 def key_words(k: int, depth: int) -> int:
-    """Words that hold a key of `depth` digits."""
+    """Return the number of words of a key of `depth` digits."""
     per_word = WORD // digit_bits(k)
     return max(1, -(-depth // per_word))
 
 
 def leaf_numbers(coordinates: Floats, k: int, depth: int) -> Ints:
-    """The tree's leaf number of each point: its key read as one number in base k."""
+    """Return the tree's leaf number of each point: its key as one number in base k."""
     rounds, features = coordinates.shape
     parts = halvings(depth, features)
     index = cells(coordinates, np.array([k**p for p in parts], dtype=np.int64))

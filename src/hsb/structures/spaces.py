@@ -1,4 +1,4 @@
-"""Where contexts live: a box of real features, or numbered cells.
+"""Spaces of contexts: a box of real features, or numbered cells.
 
 A space checks a context and turns it into coordinates in [0, 1]; a structure turns those into a cell.
 """
@@ -20,8 +20,8 @@ from ..types import Floats
 class Box:
     """Contexts with n real features, feature j in [low[j], high[j]]. For one feature `low` and `high` may be numbers.
 
-    `outside` says what happens to a context beyond the box: "error" (the default) refuses it, "clip" moves it to the nearest
-    point of the box and counts it in the policy's `clipped`. NaN is always refused; with "clip", infinities are clipped.
+    `outside`: the treatment of a context outside the box. "error" (the default) raises `InputError`; "clip" moves it to the nearest point of
+    the box and counts it in the policy's `clipped`. NaN always raises; with "clip", infinities are clipped.
 
     >>> Box([18, 0], [90, 1])
     Box([18.0, 0.0], [90.0, 1.0])
@@ -55,7 +55,7 @@ class Box:
 
     @staticmethod
     def unit(features: int = 1) -> Box:
-        """The box of `features` features from 0 to 1: the unit interval, square, cube, ...
+        """Return the box of `features` features from 0 to 1: the unit interval, square, cube, ...
 
         >>> Box.unit(2)
         Box([0.0, 0.0], [1.0, 1.0])
@@ -64,11 +64,11 @@ class Box:
         return Box([0.0] * features, [1.0] * features)
 
     def unit_point(self, context: float) -> float:
-        """The one coordinate of a one-feature context in [0, 1]; NaN where the slow, explaining way is needed."""
+        """Return the coordinate in [0, 1] of a one-feature context; NaN if `check` must handle it."""
         return (context - self._low0) / self._width0 if self._low0 <= context <= self._high0 else math.nan
 
     def check(self, contexts: ArrayLike) -> tuple[Floats, int]:
-        """A batch of contexts as an array (T, features), every one inside the box, and how many had to be clipped."""
+        """Return a batch of contexts as an array (T, features) within the box, and the number of clipped ones. Raises `InputError`."""
         points = _as_rows(contexts, self.features)
         if ((points >= self.low) & (points <= self.high)).all():
             return points, 0
@@ -87,20 +87,20 @@ class Box:
         return np.clip(points, self.low, self.high), int(beyond.any(axis=1).sum())
 
     def to_unit(self, points: Floats) -> Floats:
-        """Coordinates in [0, 1] of checked contexts."""
+        """Return the coordinates in [0, 1] of checked contexts."""
         return np.asarray((points - self.low) / (self.high - self.low))
 
     def ends(self) -> tuple[Floats, Floats]:
-        """Where the coordinates 0 and 1 lie."""
+        """Return the points with coordinates 0 and 1."""
         return self.low, self.high
 
     def bounds(self, feature: int, start: float, end: float) -> tuple[float, float]:
-        """The part of a feature's range between the fractions start and end."""
+        """Return the part of a feature's range between the fractions start and end."""
         low, high = self.low[feature], self.high[feature]
         return float(low + start * (high - low)), float(low + end * (high - low))
 
     def to_dict(self) -> dict[str, Any]:
-        """A dict of plain data: a part of what a structure's `to_dict` gives."""
+        """Return a dict of plain data, a part of a structure's `to_dict`."""
         return {"space": "Box", "low": self.low.tolist(), "high": self.high.tolist(), "outside": self.outside}
 
     def __eq__(self, other: object) -> bool:
@@ -115,7 +115,7 @@ class Box:
 
 
 class Cells:
-    """Contexts that are cell numbers already: 0, 1, ..., n-1. The structure, which must have `n` leaves, has cell k as its leaf k.
+    """Contexts that are cell numbers: 0, 1, ..., n-1. The structure must have `n` leaves; cell k is its leaf k.
 
     >>> Cells(4)
     Cells(4)
@@ -130,11 +130,11 @@ class Cells:
         self.features = 1
 
     def unit_point(self, context: float) -> float:
-        """The middle of the cell."""
+        """Return the middle of the cell."""
         return (context + 0.5) / self.n if 0 <= context < self.n and context == int(context) else math.nan
 
     def check(self, contexts: ArrayLike) -> tuple[Floats, int]:
-        """A batch of cell numbers as an array (T, 1); nothing is ever clipped."""
+        """Return a batch of cell numbers as an array (T, 1), and 0: nothing is clipped. Raises `InputError`."""
         points = _as_rows(contexts, 1)
         bad = ~((points >= 0) & (points < self.n) & (points == np.floor(points)))
         if bad.any():
@@ -143,19 +143,19 @@ class Cells:
         return points, 0
 
     def to_unit(self, points: Floats) -> Floats:
-        """The middles of the cells."""
+        """Return the middles of the cells."""
         return np.asarray((points + 0.5) / self.n)
 
     def ends(self) -> tuple[Floats, Floats]:
-        """Where the coordinates 0 and 1 lie: cells are one wide, numbers in their middles."""
+        """Return the points with coordinates 0 and 1: cells have width one, their numbers lie in the middle."""
         return np.array([-0.5]), np.array([self.n - 0.5])
 
     def bounds(self, feature: int, start: float, end: float) -> tuple[float, float]:
-        """First cell and one past the last."""
+        """Return the first cell, and one past the last."""
         return float(math.ceil(start * self.n - 0.5)), float(math.ceil(end * self.n - 0.5))
 
     def to_dict(self) -> dict[str, Any]:
-        """A dict of plain data: a part of what a structure's `to_dict` gives."""
+        """Return a dict of plain data, a part of a structure's `to_dict`."""
         return {"space": "Cells", "n": self.n}
 
     def __eq__(self, other: object) -> bool:
@@ -172,7 +172,7 @@ Space = Box | Cells
 
 
 def space_from_dict(data: dict[str, Any]) -> Space:
-    """The inverse of `to_dict`."""
+    """Return the space that `to_dict` wrote."""
     if data.get("space") == "Cells":
         return Cells(data["n"])
     if data.get("space") == "Box":
@@ -181,15 +181,15 @@ def space_from_dict(data: dict[str, Any]) -> Space:
 
 
 def numbers(name: str, values: ArrayLike) -> Floats:
-    """The values as float64, if they are real numbers; text, dates, complex numbers and ragged lists are not."""
+    """Return the values as float64. Raises `InputError` for text, dates, complex numbers and ragged lists."""
     if isinstance(values, np.ma.MaskedArray) and values.mask.any():
-        raise InputError(f"{name} must not have masked entries, which are no numbers. Drop the rows or fill the values.")
+        raise InputError(f"{name} must not have masked entries. Drop the rows or fill the values.")
     try:
         array = np.asarray(values)
         if array.dtype.kind in "iufb":
             return array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError, MemoryError):
-        pass  # refused below
+        pass  # raises below
     raise InputError(
         f"{name} must be numbers, real and finite, all rows of one length; given {shortened(values)}. "
         "Encode categories as numbers first."
@@ -197,7 +197,7 @@ def numbers(name: str, values: ArrayLike) -> Floats:
 
 
 def shortened(value: object) -> str:
-    """A value for a message."""
+    """Shorten a value for a message."""
     text = quoted(value)
     return text if len(text) <= 60 else text[:57] + "..."
 

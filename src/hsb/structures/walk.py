@@ -1,7 +1,7 @@
 """The nodes of a structure, listed from its `groups`, and the one walk over them: children first.
 
-Explaining takes the best of a node's options (`explain/graphs.py`), pricing their sum (`log_beta`), counting splits the fewest
-(`Structure.splits`). Nodes go by the numbers that they have in a state; alike ones go together, in a `Layer`.
+Explanations take the best of a node's options (`explain/graphs.py`), prior costs their sum (`log_beta`), and counts of splits the fewest
+(`Structure.splits`). Nodes have their numbers in the state; similar nodes form a `Layer`.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ Group = tuple[Node, ...]
 
 
 class Layer(NamedTuple):
-    """Nodes with the same number of groups, all of whose children were in layers before."""
+    """Nodes with the same number of groups, all of whose children are in earlier layers."""
 
     nodes: Ints
-    children: Ints  # (nodes, groups in the order of the state's options, most children of a group); -1 where there is none
+    children: Ints  # (nodes, groups in the order of the state's options, most children of a group); -1: no child
     leaves: Ints  # (nodes, leaves of each) of nodes without groups; (nodes, 0) of others
 
 
 class Listing(NamedTuple):
-    """Every node of a structure, parents first: its place is its number."""
+    """Every node of a structure, parents first: a node's index is its number."""
 
     numbers: dict[Node, int]
     layers: list[Layer]
@@ -48,12 +48,12 @@ class Listing(NamedTuple):
 def climb(
     structure: Structure, weights: Callable[[Layer], tuple[Floats, Floats | float]], total: Callable[[Floats], Floats]
 ) -> Floats:
-    """V of every node: the total of stopping and, for each group, its weight with the sum of V over its children. O(nodes + groups).
+    """Return V of every node: the total of stopping and, for each group, its weight plus the sum of V over its children. O(nodes + groups).
 
-    `weights(layer)` are the ln of stopping, by node, and of the groups, by node and group; `total`, over the last axis, is `log_sum` or the
-    maximum.
+    `weights(layer)`: the ln weights of stopping, by node, and of the groups, by node and group. `total`: `log_sum` or the maximum, over the
+    last axis.
     """
-    value = np.zeros(structure.inputs + 1)  # the last is that of no child
+    value = np.zeros(structure.inputs + 1)  # the last: no child
     for layer in structure.layers():
         stop, groups = weights(layer)
         below = groups + value[layer.children].sum(axis=-1)
@@ -62,21 +62,21 @@ def climb(
 
 
 def log_sum(terms: Floats) -> Floats:
-    """ln of the sum of exp over the last axis, which is not empty."""
+    """Return ln of the sum of exp over the last axis, which is not empty."""
     most = terms.max(axis=-1, keepdims=True)
     most = np.where(np.isfinite(most), most, 0.0)
     return np.asarray(most[..., 0] + log_of(np.exp(terms - most).sum(axis=-1)))
 
 
 def log_of(values: ArrayLike) -> Floats:
-    """ln, with ln 0 = -inf."""
+    """Return ln, with ln 0 = -inf."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(values), dtype=np.float64)
 
 
 def log_beta(structure: Structure, symbols: Ints, values: Floats) -> float:
-    """ln beta at the root under the uniform prior (`Structure.log_prior`)."""
-    one = np.empty(structure.inputs, dtype=np.int64)  # the symbol of a node where it is constant, -1 elsewhere
+    """Return ln beta at the root under the uniform prior (`Structure.log_prior`)."""
+    one = np.empty(structure.inputs, dtype=np.int64)  # the symbol of a node if it is constant, else -1
 
     def weights(layer: Layer) -> tuple[Floats, float]:
         count = layer.children.shape[1]
@@ -93,7 +93,7 @@ def log_beta(structure: Structure, symbols: Ints, values: Floats) -> float:
 
 
 def listing(structure: Structure) -> Listing:
-    """All that `groups` leads to from the root, checked: every group partitions its node, and no node is below itself."""
+    """List all nodes below the root. Raises `InputError` unless every group partitions its node and no node is below itself."""
     leaves = {structure.root: list(structure.leaves_of(structure.root))}
     if sorted(leaves[structure.root]) != list(range(structure.leaves)):
         raise InputError(
@@ -101,7 +101,7 @@ def listing(structure: Structure) -> Listing:
         )
     groups: dict[Node, list[Group]] = {}
     numbers = {node: i for i, node in enumerate(_parents_first(structure, groups, leaves))}
-    # By leaf: the nodes around it, and for each the child around it in every group.
+    # By leaf: the nodes that contain it, and for each the child that contains it in every group.
     around: list[dict[int, list[int]]] = [{} for _ in range(structure.leaves)]
     layers = []
     for node, number in numbers.items():
@@ -124,7 +124,7 @@ def listing(structure: Structure) -> Listing:
 
 
 def _parents_first(structure: Structure, groups: dict[Node, list[Group]], leaves: dict[Node, list[int]]) -> list[Node]:
-    """Every node after all of its parents; fills `groups` and `leaves`, or says what is wrong with a group."""
+    """List every node after all of its parents, and fill `groups` and `leaves`. Raises `InputError` for a wrong group."""
     finished: dict[Node, bool] = {}
     order: list[Node] = []
     stack: list[tuple[Node, bool]] = [(structure.root, False)]
@@ -151,7 +151,7 @@ def _parents_first(structure: Structure, groups: dict[Node, list[Group]], leaves
             for child in group:
                 if finished.get(child) is False:
                     raise InputError(
-                        f"Node {quoted(child)} is below itself, by way of {quoted(node)}. Child groups must not form a circle."
+                        f"Node {quoted(child)} is below itself, through {quoted(node)}. Child groups must not form a cycle."
                     )
                 if child not in finished:
                     stack.append((child, False))
@@ -164,11 +164,11 @@ def _check_group(node: Node, group: Group, leaves: dict[Node, list[int]]) -> Non
         for leaf in leaves[child]:
             if leaf in home:
                 raise InputError(
-                    f"Group {list(group)} of {quoted(node)} is no partition: leaf {leaf} is in {quoted(home[leaf])} and in {quoted(child)}."
+                    f"Group {list(group)} of {quoted(node)} is not a partition: leaf {leaf} is in {quoted(home[leaf])} and in {quoted(child)}."
                 )
             home[leaf] = child
     if home.keys() != set(leaves[node]):
         missing, extra = sorted(set(leaves[node]) - home.keys()), sorted(home.keys() - set(leaves[node]))
         raise InputError(
-            f"Group {list(group)} of {quoted(node)} is no partition of its leaves: missing {missing[:8]}, not its own {extra[:8]}."
+            f"Group {list(group)} of {quoted(node)} is not a partition of its leaves: missing {missing[:8]}, foreign {extra[:8]}."
         )

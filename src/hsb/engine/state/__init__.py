@@ -1,13 +1,13 @@
-"""What changes each round: a state and the members it is made of. Structures make members; nothing here knows a structure."""
+"""The part of a policy that changes each round: a state and its members. Structures make members; no module here imports a structure."""
 
 from .advisor import depth_for, make_advisor
 from .ensemble import NewPlaces, make_ensemble, rescale, resized_ensemble, room_for, set_places, width_for
-from .ensemble_files import Ensemble as _Ensemble  # noqa: F401  (known by its number from here on)
+from .ensemble_files import Ensemble as _Ensemble  # noqa: F401  (registers its kind)
 from .fit import FitRows, begin_own_rounds, fit_ensemble, rounds_known
 from .graphs import make_graph
 from .heads import add_options, hang, make_head, make_one_of
 from .intervals import make_intervals
-from .member import Kind, Member, Walk, aligned_zeros, checked, resized
+from .member import Kind, Member, Walk, aligned_zeros, member_from_arrays, resized
 from .state import EVERY_ARM, State
 from .trees import chain_prior, coarser, make_cells, make_tree, rows_at
 from .warm import warm_start
@@ -21,9 +21,9 @@ __all__ = [
     "Walk",
     "aligned_zeros",
     "chain_prior",
-    "checked",
     "depth_for",
     "hang",
+    "member_from_arrays",
 ]
 __all__ += ["coarser", "make_advisor", "rows_at"]
 __all__ += ["add_options", "make_ensemble", "rescale", "resized_ensemble", "room_for", "set_places", "width_for"]

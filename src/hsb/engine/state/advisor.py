@@ -11,12 +11,12 @@ from .sound import CLOSE
 from .views import AdvisorView
 
 DEEPEST = 10  # levels: 1024 cells
-MOST_WORDS = 1 << 22  # with many arms it looks less closely
+MOST_WORDS = 1 << 22  # with many arms the tree is less deep
 MOST_ROUNDS, MOST_EVIDENCE = 2.0**53, 1e100  # in files
 
 
 def depth_for(leaves: int, arms: int) -> int:
-    """How many halvings of the space an advisor looks at: as many as a structure of so many leaves, within reason."""
+    """Return the depth of an advisor beside a structure with `leaves` leaves: that of the structure, at most DEEPEST."""
     depth = min(DEEPEST, max(0, (leaves - 1).bit_length()))
     while depth > 0 and (2 << depth) * (COUNTS + 4 * arms) > MOST_WORDS:
         depth -= 1
@@ -24,7 +24,7 @@ def depth_for(leaves: int, arms: int) -> int:
 
 
 def make_advisor(depth: int, arms: int) -> Member:
-    """An advisor that knows nothing, for 2^depth cells."""
+    """Make an advisor without updates, for 2^depth cells."""
     row0 = -(-(SCRATCH + 5 * arms + 4 * (depth + 1)) // 8) * 8
     stride = COUNTS + 4 * arms
     end = row0 + (2 << depth) * stride
@@ -40,15 +40,15 @@ def make_advisor(depth: int, arms: int) -> Member:
     memory = EXPECTED + 3 * arms
     memory = (2 << depth) * memory + arms if arms > h.FEW else (depth + 1) * memory
     F = aligned_zeros(-(-(block + width + arms + memory) // 8) * 8)
-    F[block + width : block + width + arms] = -np.inf  # the logarithms of the arms that are not advised
+    F[block + width : block + width + arms] = -np.inf  # the logarithms of arms without advice
     return Member(F, I)
 
 
 class Advisor(Kind):
-    """What it learned stands in its rows, and how often it learned before them."""
+    """Advisors: rows with what was learned, after the clock with the number of updates."""
 
     def scratch(self, member: Member) -> list[tuple[int, int]]:
-        """Words before the rows, the clock apart; and all behind them."""
+        """Return the words before the rows, without the clock, and all words after them."""
         advisor = AdvisorView(member)
         return [(0, CLOCK), (CLOCK + 1, advisor.row0 - CLOCK - 1), (advisor.end, len(member.F) - advisor.end)]
 
@@ -59,13 +59,13 @@ class Advisor(Kind):
         return Member(member.F[: AdvisorView(member).end], member.I)
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
-        """Of the settings' size."""
+        """Return whether the arrays have the size and the integers of the settings, and finite numbers."""
         return len(F) == AdvisorView(fresh).end and np.array_equal(I, fresh.I) and bool(np.isfinite(F).all())
 
     def take(self, own: Member, F: Floats) -> bool:
-        """The clock, and the rows of nodes that were visited (`engine/kernels/advisor.py`)."""
-        given = AdvisorView(Member(F, own.I))
-        clock, rows = given.clock, given.rows
+        """Take the clock and the rows of visited nodes (`engine/kernels/advisor.py`)."""
+        stored = AdvisorView(Member(F, own.I))
+        clock, rows = stored.clock, stored.rows
         seen = rows[:, VISITS] > 0.0
         if not (0.0 <= clock < MOST_ROUNDS and (rows[~seen] == 0.0).all()) or seen[0]:
             return False
@@ -84,7 +84,7 @@ class Advisor(Kind):
         return bool(possible)
 
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
-        """Everything; of a trimmed one, all that there is."""
+        """Copy everything; of a trimmed member, its words."""
         fresh = make_advisor(AdvisorView(member).depth, member.arms) if len(member.F) < len(F) else member
         F[:], I[:] = fresh.F, member.I
         F[: len(member.F)] = member.F

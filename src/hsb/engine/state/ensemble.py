@@ -1,4 +1,4 @@
-"""An ensemble of models (`engine/kernels/ensemble.py`): made, grown, rescaled. `ensemble_files.py` keeps it in files."""
+"""An ensemble of models (`engine/kernels/ensemble.py`): creation, growth and rescaling. `ensemble_files.py` has its form in files."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from .frequencies import frequencies
 from .member import Member, aligned_zeros, arm_block, hung_as
 from .views import EnsembleView
 
-PRECISION = 0.15  # of a place's weight, for each feature that there is: the prior of the linear model
+PRECISION = 0.15  # of a place's weight, times the number of features: the prior of the linear model
 COSINE_PRECISION = 0.5
 MOST_COSINES = 128
-EXACT = 1 << 30  # arms * places^3 up to which a change of scale keeps the prior as it is
-MOST_SIZE = 2.0**53  # of a weight: beyond, an arm's model begins anew
+EXACT = 1 << 30  # arms * places^3 up to which a change of scale leaves the prior unchanged
+MOST_SIZE = 2.0**53  # of a weight: beyond, an arm's model is reset
 MOST_SPREAD = (
     2.0**20
-)  # and of a weight's standard deviation: from 1e8 on one round may leave no covariance; rounds lead to some 1e3 at most
-FAR = 1e100  # a threshold beyond has all there is on one side
-TINY = 1e-6  # a place that shrinks more than this at once says nothing of what it was
-SKEW = 1e-11  # by how much rounding may part the two halves of a covariance
-LARGEST = 1e6  # variance of a weight whose prior moves with its place: beyond, learning loses the covariance to rounding
+)  # of a weight's standard deviation: from 1e8 on one round may destroy the covariance; rounds lead to about 1e3 at most
+FAR = 1e100  # a threshold beyond has all values on one side
+TINY = 1e-6  # a place that shrinks by more than this at once loses its past
+SKEW = 1e-11  # the largest rounding error between the two halves of a covariance
+LARGEST = 1e6  # variance of a weight whose prior moves with its place: beyond, rounding destroys the covariance
 MOST_WORDS = 1 << 22  # of the covariances of cosines and of the cuts that leaves watch; with many arms there are fewer of them
 WIDEST = 1 << 23  # words of the linear covariances
 
 
 def width_for(arms: int, wanted: int) -> int:
-    """How many places an ensemble can take: covariances of arms together stay within 64 MB.
+    """Return the number of places, at most `wanted`, with which the covariances of all arms take at most 64 MB.
 
     >>> width_for(3, 256), width_for(1000, 256)
     (256, 91)
@@ -42,22 +42,22 @@ def width_for(arms: int, wanted: int) -> int:
 
 
 def cosines_for(arms: int) -> int:
-    """How many cosines, likewise."""
+    """Return the number of cosines within the same kind of limit."""
     return max(4, min(MOST_COSINES, math.isqrt(MOST_WORDS // arms)))
 
 
 def _stride(cosines: int) -> int:
-    """Rows begin on a cache line, and not all on the same lines."""
+    """Return the words of a row: rows begin on different cache lines."""
     return -(-(cosines + 1) // 8) * 8
 
 
 def room_for(places: int, width: int) -> int:
-    """How many places there is room for where so many are in use: a power of two, so that growing is rare."""
+    """Return the room for `places` used places: a power of two, at most `width`, so that growth is rare."""
     return min(width, max(16, 1 << (places - 1).bit_length()))
 
 
 def make_ensemble(room: int, arms: int) -> Member:
-    """An ensemble with room for so many places, of which it knows the constant only."""
+    """Make an ensemble with room for `room` places; only the constant is in use."""
     cosines, width = cosines_for(arms), 4 * arms + p.WATCH
     blocks = max(2 * p.TREES, MOST_WORDS // (p.CUTS * width))
     nodes = 2 * blocks
@@ -88,7 +88,7 @@ def make_ensemble(room: int, arms: int) -> Member:
     afford(end)
     F = aligned_zeros(end, sparse=True)
     logs = int(I[h.HEADER] + I[h.WIDTH])
-    F[logs : logs + arms] = -np.inf  # the logarithms of the arms that are not advised
+    F[logs : logs + arms] = -np.inf  # the logarithms of arms without advice
     F[I[p.RIDGE]] = PRECISION
     F[I[p.RIDGE] + room] = PRECISION
     F[I[p.RIDGE] + room + 1 : I[p.RIDGE] + room + 1 + cosines] = COSINE_PRECISION
@@ -101,27 +101,27 @@ def make_ensemble(room: int, arms: int) -> Member:
 
 
 def compiled() -> Any:
-    """The kernels of ensembles and of regressions, loaded on first use."""
+    """Return the kernels of ensembles and of regressions, loaded on first use."""
     from ..kernels import ensemble, ridge
 
     return ensemble, ridge
 
 
 def piece(member: Member, name: int, *shape: int, skip: int = 0) -> Floats:
-    """A part of F as a table; a view."""
+    """Return a part of F as a table; a view."""
     at = int(member.I[name]) + skip
     return member.F[at : at + math.prod(shape)].reshape(shape)
 
 
 def linear_models(member: Member) -> tuple[Floats, Floats]:
-    """Weights (arms, room) and covariances (arms, room, room) of the linear models."""
+    """Return weights (arms, room) and covariances (arms, room, room) of the linear models; views."""
     ensemble = EnsembleView(member)
     arms, room = ensemble.arms, ensemble.room
     return piece(member, p.LINEAR, arms, room), piece(member, p.LINEAR, arms, room, room, skip=arms * room)
 
 
 def cosine_models(member: Member) -> tuple[Floats, Floats, Floats, Floats]:
-    """Frequencies, phases, weights and covariances."""
+    """Return frequencies, phases, weights and covariances of the cosines; views."""
     ensemble = EnsembleView(member)
     arms, room, k = ensemble.arms, ensemble.room, ensemble.cosines
     after = k * (room + 1)
@@ -131,24 +131,23 @@ def cosine_models(member: Member) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def forest_nodes(member: Member, *, used: bool = True) -> Floats:
-    """A row for each node of the forest, of those in use or of all; a view."""
+    """Return a row for each node of the forest, used or all; a view."""
     ensemble = EnsembleView(member)
     count, width = ensemble.nodes_used if used else ensemble.nodes, 2 * ensemble.arms + p.COUNTS
     return ensemble.F[ensemble.node0 : ensemble.node0 + count * width].reshape(count, width)
 
 
 def forest_cuts(member: Member) -> Floats:
-    """What leaves watch: (blocks, cuts, words); a view."""
+    """Return the candidate cuts of leaves: (blocks, cuts, words); a view."""
     ensemble = EnsembleView(member)
     count, width = ensemble.blocks_used, 4 * ensemble.arms + p.WATCH
     return ensemble.F[ensemble.block0 : ensemble.block0 + count * p.CUTS * width].reshape(count, p.CUTS, width)
 
 
 class NewPlaces:
-    """Places to be added to an ensemble that has learned rounds: `groups` says of each place but the constant which feature it belongs to.
+    """New places for an ensemble with updates. `groups`: the feature of each place but the constant.
 
-    `add` changes a view in place. `take_back` puts back what it changed, also if it was interrupted or never begun, as long as nothing was
-    learned since.
+    `add` changes a view in place. `take_back` undoes it, also after an interrupt or before `add`, if there was no update since.
     """
 
     def __init__(self, member: Member, groups: Sequence[int]) -> None:
@@ -156,7 +155,7 @@ class NewPlaces:
         self.before = [part.copy() for part in self._parts(member)]
 
     def _parts(self, member: Member) -> list[Any]:
-        """What changes: words of I, precisions, probabilities, frequencies, variances, and the cuts of trees that never split."""
+        """Return the parts that change: I, precisions, probabilities, frequencies, variances, and the cuts of trees that never split."""
         ensemble, new = EnsembleView(member), slice(self.first, 1 + len(self.groups))
         F, room, arms = ensemble.F, ensemble.room, ensemble.arms
         ridge, probability, cosine, linear, block = member.I[[p.RIDGE, p.PROBABILITY, p.COSINE, p.LINEAR, p.BLOCK]].tolist()
@@ -167,25 +166,25 @@ class NewPlaces:
         return [member.I, *parts, F[block : block + cuts]]
 
     def add(self, member: Member) -> None:
-        """Add them."""
+        """Add the places."""
         I, precision, probability, cosines, covariances, _ = self._parts(member)
         groups, places, features = self.groups, 1 + len(self.groups), max(len(set(self.groups)), 1)
         precision[self.first : places] = PRECISION * (features + 1)
         cosines[:] = frequencies(range(self.first, places), cosines.shape[1], features)
-        at = np.arange(places - self.first)
-        covariances[:, at, at] = 1.0 / precision[self.first : places]
+        diagonal = np.arange(places - self.first)
+        covariances[:, diagonal, diagonal] = 1.0 / precision[self.first : places]
         probability[:] = probabilities_of(groups, features)
         I[p.PLACES] = places
         compiled()[0].look_again(*member)
 
     def take_back(self, member: Member) -> None:
-        """Put back what was."""
+        """Undo `add`."""
         for part, value in zip(self._parts(member), self.before, strict=True):
             part[...] = value
 
 
 def set_places(member: Member, groups: Sequence[int]) -> None:
-    """Add places to an ensemble; a view is changed in place. One that has learned nothing begins anew with them."""
+    """Add places to an ensemble; changes a view in place. An ensemble without updates is reset with them."""
     if piece(member, p.STACK, p.MEMORIES)[p.ROUNDS] != 0.0:
         NewPlaces(member, groups).add(member)
         return
@@ -203,15 +202,15 @@ def set_places(member: Member, groups: Sequence[int]) -> None:
 
 
 def probabilities_of(groups: Sequence[int], features: int) -> Floats:
-    """The sums of probabilities of places that belong to these features."""
+    """Return the cumulative probabilities of places that belong to these features."""
     sizes = np.bincount(groups, minlength=features) if len(groups) else np.ones(1)
     return probability_sums(sizes[list(groups)], int((sizes > 0).sum()))
 
 
 def probability_sums(sizes: Floats | Ints, features: int) -> Floats:
-    """Sums of the probabilities of the places up to each: features are equally likely to be cut at, and so are the places of each.
+    """Return the cumulative probabilities of cuts at each place: features are equally likely, and so are the places of each.
 
-    `sizes` says of each place but the constant how many places its feature has.
+    `sizes`: for each place but the constant, the number of places of its feature.
 
     >>> probability_sums(np.array([1, 2, 2]), 2).tolist()
     [0.0, 0.5, 0.75, 1.0]
@@ -224,9 +223,9 @@ def probability_sums(sizes: Floats | Ints, features: int) -> Floats:
 
 
 def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
-    """Places became a * z + c, and stay 0 where the place `missing` says so is 1. A view is changed in place.
+    """Rescale the models for places that became a * z + c, and stay 0 if the indicator in `missing` is 1. Changes a view in place.
 
-    The linear models and the trees become what they would be had all been learned so; cosines go on as they are.
+    The linear models and the trees become as if all updates had been in the new units; cosines stay as they are.
     """
     if (a == 1.0).all() and (c == 0.0).all():
         return
@@ -243,7 +242,7 @@ def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
     for m in range(arms):
         prior = np.diag(1.0 / precision)
         if not np.array_equal(covariances[m, :n, :n], prior):
-            move = _moved_exactly if exact else _moved
+            move = _move_exactly if exact else _move
             w, P = move(weights[m, :n], covariances[m, :n, :n], precision, a, c, missing)
             if not is_regression(w[None], P[None]):
                 w, P = np.zeros(n), prior
@@ -251,14 +250,14 @@ def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
 
 
 def is_regression(weights: Floats, covariances: Floats) -> bool:
-    """Weights of some size, and covariances whose entries are no larger than their variances allow; a row, and a matrix, for each model."""
+    """Return whether weights are bounded and covariances within what their variances allow; a row and a matrix for each model."""
     spread = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0))
     allowed = spread[:, :, None] * spread[:, None] * (1.0 + 1e-3) + 1e-9
     return bool((np.abs(covariances) <= allowed).all() and (spread < MOST_SPREAD).all() and (np.abs(weights) < MOST_SIZE).all())
 
 
-def _moved_exactly(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
-    """A linear model for places that moved, its prior being what it was. O(places^3)."""
+def _move_exactly(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
+    """Return a linear model for places that moved, with its prior unchanged. O(places^3)."""
     ridge = compiled()[1]
     A, scratch = np.ascontiguousarray(P), np.zeros_like(P)
     A = A.copy()
@@ -272,17 +271,17 @@ def _moved_exactly(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats
     return (A * b).sum(axis=1), A
 
 
-def _moved(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
-    """The same, its prior being moved too. O(places^2) for each place that moved. What is TINY now begins anew.
+def _move(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
+    """Return the same with a moved prior. O(places^2) for each place that moved. Resets places with a TINY scale.
 
-    So does a weight of which nearly nothing is known in the new units. The next round would take its variance from LARGEST to about 1, in
-    steps of LARGEST * 2^-53; from much larger ones, variances came out below 0, and weights without end.
+    Also resets a weight whose variance in the new units is too large. The next round would take its variance from LARGEST to about 1, in
+    steps of LARGEST * 2^-53; much larger variances came out below 0, with infinite weights.
     """
     gone = (a < TINY) | (np.diag(P) > LARGEST * a * a)
     scale = np.where(gone, 0.0, 1.0 / np.maximum(a, TINY))
 
-    def turned(rows: Floats) -> Floats:
-        """What the weights become, of a table with a row a weight; sums in a fixed order."""
+    def transform(rows: Floats) -> Floats:
+        """Transform a table with a row for each weight; sums in a fixed order."""
         new = scale[:, None] * rows
         for i in np.flatnonzero((c != 0.0) & ~gone):
             new[0] -= c[i] / a[i] * rows[i]
@@ -290,16 +289,14 @@ def _moved(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missin
                 new[missing[i]] += c[i] / a[i] * rows[i]
         return new
 
-    moved = turned(turned(P).T) + np.diag(np.where(gone, 1.0 / precision, 0.0))
-    if (
-        np.abs(moved - moved.T) > SKEW
-    ).any():  # learning never brings the halves together again, and each move parts them further
+    moved = transform(transform(P).T) + np.diag(np.where(gone, 1.0 / precision, 0.0))
+    if (np.abs(moved - moved.T) > SKEW).any():  # updates never restore symmetry, and each move adds to the error
         moved = 0.5 * (moved + moved.T)
-    return turned(w[:, None])[:, 0], moved
+    return transform(w[:, None])[:, 0], moved
 
 
 def resized_ensemble(member: Member, room: int, arms: int) -> Member:
-    """The same ensemble with room for more places, or one more arm; or with room for fewer, the last of which it forgets."""
+    """Return the ensemble with room for more places or one more arm; or with room for fewer places, without the last ones."""
     before = EnsembleView(member)
     old_arms, old_room, places = before.arms, min(before.room, room), min(before.places, room)
     cosines = min(before.cosines, cosines_for(arms))
@@ -315,7 +312,7 @@ def resized_ensemble(member: Member, room: int, arms: int) -> Member:
     at = np.arange(places)
     covariances[old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, places)
     new, old = cosine_models(wider), cosine_models(member)
-    some = slice(cosines + 1)  # with many arms, fewer cosines, each larger: what was learned of the others is left out
+    some = slice(cosines + 1)  # with many arms, fewer cosines, each larger; the others are dropped
     ratio = np.ones(cosines + 1)
     ratio[1:] = math.sqrt(cosines / before.cosines)
     new[0][:old_room], new[1][:] = old[0][:old_room, :cosines], old[1][:cosines]
@@ -329,8 +326,8 @@ def resized_ensemble(member: Member, room: int, arms: int) -> Member:
     I[p.PLACES] = places
     hung_as(member, wider)
     if nodes > after.nodes or max(forest_nodes(member)[:, p.AT].max(), forest_cuts(member)[..., 0].max()) >= places:
-        compiled()[0].look_again(*wider)  # its cuts were drawn when it knew of no place but the constant
-        return wider  # with more arms there is no room for so large a forest, or what it cuts at is forgotten: it grows anew
+        compiled()[0].look_again(*wider)  # its cuts were drawn when only the constant was in use
+        return wider  # too little room for the forest, or it cuts at dropped places: it restarts
     I[p.PLACES], I[p.NODES_USED], I[p.BLOCKS_USED], I[p.SEED] = places, nodes, blocks, before.seed
     rows, old_rows = forest_nodes(wider), forest_nodes(member)
     rows[:] = 0.0

@@ -1,4 +1,4 @@
-"""What a file keeps of an ensemble of models, and what may be taken over from one."""
+"""An ensemble of models in files: what they hold, and the checks of what is read."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .member import Kind, Member
 from .sound import CLOSE
 from .views import EnsembleView
 
-# Beyond what any rounds lead to, and small enough that nothing overflows. There, one round more is still within: 2^53 + 1 is 2^53.
+# Larger than rounds can reach, and small enough that nothing overflows. One further round stays within: 2^53 + 1 rounds to 2^53.
 MOST_ROUNDS, MOST_EVIDENCE, MOST_PLAYS = 2.0**53, 1e100, 501.0
 MOST_PRECISION = 1e9
 MOST_TURNS = 1e3  # of a frequency
 
 
 class Ensemble(Kind):
-    """All but scratch is learned; of the forest, what is in use."""
+    """Ensembles: everything but scratch is learned; files hold the used part of the forest."""
 
     def scratch(self, member: Member) -> list[tuple[int, int]]:
         return [(0, 8)]
@@ -44,7 +44,7 @@ class Ensemble(Kind):
         return 8 * (EnsembleView(member).node0 + forest_nodes(member).size + forest_cuts(member).size)
 
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
-        """What was learned; of a trimmed one, all that there is."""
+        """Copy what was learned; of a trimmed member, its words."""
         own = Member(F, I)
         I[:] = member.I
         start, nodes, cuts = EnsembleView(own).node0, forest_nodes(own), forest_cuts(own)
@@ -58,7 +58,7 @@ class Ensemble(Kind):
         F[logs : logs + own.arms] = -np.inf
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
-        """The header must be that of the settings, and there must be as many nodes and cuts as it says."""
+        """Return whether the header is that of the settings and the numbers of nodes and cuts match it."""
         free = [p.ADVICE, p.NODES_USED, p.BLOCKS_USED, p.SEED]
         if I.shape != fresh.I.shape or not np.array_equal(np.delete(I, free), np.delete(fresh.I, free)):
             return False
@@ -69,21 +69,23 @@ class Ensemble(Kind):
         return len(F) == ensemble.node0 + n * (2 * ensemble.arms + p.COUNTS) + blocks * p.CUTS * (4 * ensemble.arms + p.WATCH)
 
     def empty(self, F: Floats, I: Ints, fresh: Member) -> Member:
-        """With as many nodes and cuts as the file has."""
+        """Return a member with as many nodes and cuts as the file."""
         own = super().empty(F, I, fresh)
         own.I[[p.NODES_USED, p.BLOCKS_USED, p.SEED]] = I[[p.NODES_USED, p.BLOCKS_USED, p.SEED]]
         return own
 
     def take(self, own: Member, F: Floats) -> bool:
-        """Models, stack, probabilities and forest, of the places in use; what is never learned must be as it is made."""
-        given, start = Member(F, own.I), EnsembleView(own).node0
+        """Take models, stack, probabilities and forest for the used places; constant parts must be as in a new member."""
+        stored, start = Member(F, own.I), EnsembleView(own).node0
         nodes, cuts = forest_nodes(own), forest_cuts(own)
         theirs = F[start : start + nodes.size].reshape(nodes.shape), F[start + nodes.size :].reshape(cuts.shape)
-        if not (np.isfinite(F[8:]).all() and _are_models(given) and _is_forest(theirs[0], theirs[1], EnsembleView(own).places)):
+        if not (
+            np.isfinite(F[8:]).all() and _are_models(stored) and _is_forest(theirs[0], theirs[1], EnsembleView(own).places)
+        ):
             return False
-        if not all(np.array_equal(mine, fixed) for mine, fixed in zip(_fixed(given), _fixed(own), strict=True)):
+        if not all(np.array_equal(mine, fixed) for mine, fixed in zip(_fixed(stored), _fixed(own), strict=True)):
             return False
-        for mine, learned in zip(_learned(own), _learned(given), strict=True):
+        for mine, learned in zip(_learned(own), _learned(stored), strict=True):
             mine[...] = learned
         nodes[:], cuts[:] = theirs
         return True
@@ -93,15 +95,15 @@ class Ensemble(Kind):
 
 
 def _fixed(member: Member) -> list[Floats]:
-    """What is never learned, of a whole or a trimmed one: phases."""
+    """Return the constant parts of a whole or a trimmed member: the phases."""
     return [cosine_models(member)[1]]
 
 
 def _learned(member: Member) -> list[Floats]:
-    """What is read of the models, of the places in use; views.
+    """Return the learned parts of the models, for the used places; views.
 
-    Precisions, frequencies and probabilities depend on which features there were when the last place was added. That cannot be derived later:
-    once all places are used up, a new feature shares the place of another, and probabilities stay as they are.
+    Precisions, frequencies and probabilities depend on the features at the time when the last place was added. That cannot be derived
+    later: once all places are used, a new feature shares the place of another, and probabilities stay.
     """
     ensemble = EnsembleView(member)
     n, cosines = ensemble.places, ensemble.cosines
@@ -114,7 +116,7 @@ def _learned(member: Member) -> list[Floats]:
 
 
 def _are_models(member: Member) -> bool:
-    """Are the regressions', the stack's and the watch's numbers possible?"""
+    """Return whether the numbers of the regressions and the stack are possible."""
     precision, cosine_precision, frequencies, weights, covariances, more, others, stack, memories, sums = _learned(member)
     if not _are_probabilities(sums):
         return False
@@ -140,7 +142,7 @@ def _are_models(member: Member) -> bool:
 
 
 def _are_probabilities(sums: Floats) -> bool:
-    """Are these the sums of probabilities that `set_places` makes for some way of grouping the places into features? O(places^2)."""
+    """Return whether these are the cumulative probabilities of `set_places` for some grouping of places into features. O(places^2)."""
     if len(sums) == 1 or sums[0] != 0.0:
         return bool(sums[0] == 0.0)
     each = np.diff(sums)
@@ -160,7 +162,7 @@ def _are_probabilities(sums: Floats) -> bool:
 
 
 def _is_forest(nodes: Floats, cuts: Floats, places: int) -> bool:
-    """Do the links lead from trees to nodes further on, each reached once, not too deep, and to places that there are?"""
+    """Return whether links lead from trees to later nodes, each reached once and not too deep, and cuts to used places."""
     blocks, cuts = len(cuts), cuts.reshape(-1, cuts.shape[2])
     whole = np.concatenate([nodes[:, [p.AT, p.LEFT, p.CUT]].ravel(), cuts[:, 0], cuts[:, p.SET]])
     counts = np.concatenate([nodes[:, p.COUNTS :].ravel(), nodes[:, [p.VISITED, p.NEXT]].ravel(), cuts[:, p.WATCH :].ravel()])

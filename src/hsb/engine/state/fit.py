@@ -1,4 +1,4 @@
-"""An ensemble fitted to rows that are known whole: how much each feature is believed, the models, and how they are weighed."""
+"""The fit of an ensemble to a whole log: the precision of each feature, the models, and their weights."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .ensemble import compiled, cosine_models, linear_models, piece
 from .member import Member
 from .views import EnsembleView
 
-FOLDS = 3  # a forest predicts rows that it was grown without
-STEPS = 6  # towards the precisions that the rows speak for
+FOLDS = 3  # a forest predicts rows that it was not grown on
+STEPS = 6  # towards the most probable precisions
 MOST_JUDGES = 8  # arms, those with the most rows, by which precisions are chosen
-LEAST_PRECISION, MOST_PRECISION = 0.1, 10000.0  # so that what comes later can still change a weight
-LEAST_NOISE = 1e-4  # of a loss: its variance about what is predicted
+LEAST_PRECISION, MOST_PRECISION = 0.1, 10000.0  # so that later updates can still change a weight
+LEAST_NOISE = 1e-4  # of a loss: its variance about the prediction
 
 
 class FitRows(NamedTuple):
@@ -37,11 +37,10 @@ class _Sums(NamedTuple):
 
 
 def fit_ensemble(member: Member, rows: FitRows, inputs: Ints) -> None:
-    """Fit every model of an ensemble to rows, in place of what it has learned. `inputs` says of each place which feature it belongs to, -1
-    none.
+    """Fit every model of an ensemble to rows, replacing what it learned. `inputs`: the feature of each place, -1 for the constant.
 
-    Features, and cosines, get the precision under which the rows are most probable (MacKay 1992), so that columns that say nothing weigh
-    nothing. Models are weighed by what they predict of rows that they were fitted without. O(rows * (places^2 + cosines^2 + cuts)).
+    Features, and cosines, get the precision under which the rows are most probable (MacKay 1992), so that uninformative columns get no
+    weight. Models are weighted by their predictions of rows that they were not fitted to. O(rows * (places^2 + cosines^2 + cuts)).
     """
     kernels, ensemble = _compiled(), EnsembleView(member)
     stack = piece(member, p.STACK, p.MEMORIES + 4 * ensemble.arms)
@@ -56,12 +55,12 @@ def fit_ensemble(member: Member, rows: FitRows, inputs: Ints) -> None:
 
 
 def rounds_known(member: Member) -> int:
-    """How many rounds an ensemble has learned since it, or the world, began."""
+    """Return the number of rounds that an ensemble has learned since it, or the environment, began."""
     return int(piece(member, p.STACK, p.MEMORIES)[p.ROUNDS])
 
 
 def begin_own_rounds(member: Member) -> None:
-    """All that an ensemble learned so far came from a log: it is as curious as it has played itself."""
+    """Mark all updates so far as rounds of a log: exploration depends on the ensemble's own rounds only."""
     stack = piece(member, p.STACK, p.MEMORIES)
     stack[p.LOGGED] = stack[p.ROUNDS]
 
@@ -82,7 +81,7 @@ def _sums(member: Member, rows: FitRows, *, curved: bool) -> _Sums:
 
 
 def _fit_linear(member: Member, rows: FitRows, inputs: Ints) -> Floats:
-    """How much each place's feature moves what is predicted: the root mean square over arms, relative to that over features."""
+    """Fit the linear models, and return how much each place's feature moves predictions: the RMS over arms, relative to that over features."""
     n, sums = len(rows.z), _sums(member, rows, curved=False)
     precision = piece(member, p.RIDGE, n)
     precision[:] = _precisions(sums, precision, inputs, _expected(rows))
@@ -100,27 +99,27 @@ def _moves(sums: _Sums, weights: Floats, inputs: Ints) -> Floats:
     features = np.unique(inputs[inputs >= 0])
     moves = np.zeros(len(inputs))
     for feature in features:
-        at = np.flatnonzero(inputs == feature)
-        parts = weights[:, at]
-        squares = ((parts[:, :, None] * parts[:, None, :]) * spread[np.ix_(at, at)]).sum(axis=(1, 2))
-        moves[at] = np.sqrt(max(float(squares.mean()), 0.0))
+        places = np.flatnonzero(inputs == feature)
+        parts = weights[:, places]
+        squares = ((parts[:, :, None] * parts[:, None, :]) * spread[np.ix_(places, places)]).sum(axis=(1, 2))
+        moves[places] = np.sqrt(max(float(squares.mean()), 0.0))
     each = np.array([moves[inputs == feature][0] for feature in features])
     size = np.sqrt((each * each).mean()) if len(each) else 0.0
     return moves / size if size > 0.0 else np.ones(len(inputs))
 
 
 def _fit_curves(member: Member, rows: FitRows, moves: Floats, forecasts: Floats) -> None:
-    """Cosines of directions as they were made, or along the features that move linear forecasts: whichever predict better."""
+    """Fit cosines with the original directions, or along features that move linear forecasts: whichever predict better."""
     frequencies = cosine_models(member)[0][: len(rows.z)]
-    as_made = frequencies.copy()
-    along = as_made * np.sqrt(moves)[:, None]
-    wrong = [_fit_cosines(member, rows, each, forecasts) for each in (as_made, along)]
+    original = frequencies.copy()
+    along = original * np.sqrt(moves)[:, None]
+    wrong = [_fit_cosines(member, rows, each, forecasts) for each in (original, along)]
     if wrong[0] <= wrong[1]:
-        _fit_cosines(member, rows, as_made, forecasts)
+        _fit_cosines(member, rows, original, forecasts)
 
 
 def _fit_cosines(member: Member, rows: FitRows, frequencies: Floats, forecasts: Floats) -> float:
-    """Ridge regressions on cosines of these frequencies; what they predict of rows left out, and the sum of its squared errors."""
+    """Fit ridge regressions on cosines of these frequencies; fill `forecasts` of rows left out, and return their sum of squared errors."""
     cosine_models(member)[0][: len(rows.z)] = frequencies
     ensemble, sums = EnsembleView(member), _sums(member, rows, curved=True)
     precision = piece(member, p.RIDGE, ensemble.cosines + 1, skip=ensemble.room)
@@ -135,12 +134,12 @@ def _fit_cosines(member: Member, rows: FitRows, frequencies: Floats, forecasts: 
 
 
 def _expected(rows: FitRows) -> float:
-    """What an arm is expected to lose beyond 1/2 before anything is known of it."""
+    """Return the prior mean of an arm's loss, less 1/2."""
     return (float(rows.loss.sum()) + 1.0) / (len(rows.loss) + 2.0) - 0.5
 
 
 def _solved(sums: _Sums, m: int, precision: Floats, expected: float) -> tuple[Floats, Floats]:
-    """The weights of an arm, that of the constant being `expected` beforehand, and their covariance for noise of variance 1."""
+    """Return the weights of an arm, with prior mean `expected` of the constant's, and their covariance for noise of variance 1."""
     P = sums.A[m].copy()
     P[np.diag_indices(len(P))] += precision
     compiled()[1].invert(P, np.zeros_like(P), len(P))
@@ -150,31 +149,31 @@ def _solved(sums: _Sums, m: int, precision: Floats, expected: float) -> tuple[Fl
 
 
 def _precisions(sums: _Sums, precision: Floats, groups: Ints, expected: float) -> Floats:
-    """A precision for each group of weights, the same for all arms: that under which what was seen is most probable.
+    """Return the most probable precision of each group of weights, the same for all arms.
 
-    Each step sets it to noise * (how many weights of the group the rows determine) / (the sum of their squares). That of the constant,
-    whose group is -1, stays.
+    Each step sets it to noise * (number of weights of the group that the rows determine) / (sum of their squares). The constant's, with
+    group -1, stays.
     """
-    found, some = precision.copy(), groups >= 0
+    result, some = precision.copy(), groups >= 0
     if not some.any():
-        return found
+        return result
     judges = np.argsort(-sums.rows, kind="stable")[:MOST_JUDGES]
     count, own, most = int(groups.max()) + 1, groups[some], min(max(float(sums.rows.sum()), 1.0), MOST_PRECISION)
     for _ in range(STEPS):
         known, sizes = np.zeros(count), np.zeros(count)
         for m in judges[sums.rows[judges] > 0.0]:
-            w, P = _solved(sums, m, found, expected)
+            w, P = _solved(sums, m, result, expected)
             wrong = sums.squares[m] - 2.0 * (w * sums.b[m]).sum() + (w * (sums.A[m] * w).sum(axis=1)).sum()
             noise = max(wrong / sums.rows[m], LEAST_NOISE)
-            known += np.bincount(own, 1.0 - (found * np.diag(P))[some], count)
+            known += np.bincount(own, 1.0 - (result * np.diag(P))[some], count)
             sizes += np.bincount(own, w[some] ** 2, count) / noise
         each = np.clip(np.maximum(known, 0.0) / np.maximum(sizes, 1e-12), LEAST_PRECISION, most)
-        found[some] = each[own]
-    return found
+        result[some] = each[own]
+    return result
 
 
 def _fit_forest(member: Member, rows: FitRows, forecasts: Floats) -> None:
-    """Trees, and what trees that were grown without it predict of each row."""
+    """Grow the trees, and fill `forecasts` with the predictions of trees grown without the row."""
     kernels, ensemble, n = _compiled(), EnsembleView(member), len(rows.loss)
     order, other = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     spans = np.empty((ensemble.nodes, 3), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The frequencies of an ensemble's cosines: drawn once and for all, the same in every ensemble and on every machine."""
+"""The frequencies of an ensemble's cosines: fixed random numbers, the same in every ensemble and on every machine."""
 
 import math
 from functools import lru_cache
@@ -9,11 +9,11 @@ from ... import reproducible_math
 from ...types import Floats
 
 BANDWIDTHS = (1.0, 2.0)  # standard deviations of a cosine's frequencies, times the root of the number of features
-RIM, GRID = 3.65, 2.0**40  # where NumPy's normal numbers begin to need a logarithm, and what such are rounded to
+RIM, GRID = 3.65, 2.0**40  # beyond RIM NumPy's normal numbers take a logarithm; such are rounded to 1/GRID
 
 
 def frequencies(places: range, cosines: int, features: int) -> Floats:
-    """In turns, a row a place, a column a cosine: normal, each cosine with a bandwidth of its own.
+    """Return frequencies in turns, a row for each place, a column for each cosine: normal, each cosine with a separate bandwidth.
 
     >>> frequencies(range(3), 4, 2).shape
     (3, 4)
@@ -26,13 +26,13 @@ def frequencies(places: range, cosines: int, features: int) -> Floats:
 def _bandwidths(cosines: int) -> Floats:
     low, high = BANDWIDTHS
     uniform = np.random.Generator(np.random.PCG64(0x57415645)).uniform(size=cosines)
-    found = low * reproducible_math.exps(uniform * reproducible_math.log(high / low))
-    found.flags.writeable = False
-    return np.asarray(found)
+    bandwidths = low * reproducible_math.exps(uniform * reproducible_math.log(high / low))
+    bandwidths.flags.writeable = False
+    return np.asarray(bandwidths)
 
 
 def normals(place: int, count: int) -> Floats:
-    """Normal numbers of a place. Those far out NumPy takes from the C library's logarithm, so their last bits are left out.
+    """Return normal numbers for a place. NumPy takes large ones from the C library's logarithm, so their last bits are rounded off.
 
     >>> normals(1, 2).tolist() == normals(1, 9)[:2].tolist()
     True

@@ -13,7 +13,7 @@ from .views import GraphView
 
 
 def make_graph(shape: int, spec: Sequence[int] | Ints, option_counts: Ints, visits: int, edges: int, arms: int) -> Member:
-    """Nodes 0, 1, ... with option_counts[i] options each (0: no such node); see `engine/kernels/locate.py` for shape and spec."""
+    """Make a graph of nodes 0, 1, ... with option_counts[i] options each (0: no such node); for shape and spec see `kernels/locate.py`."""
     layout = Layout(h.GRAPH, arms, visits)
     layout.header[graph_words.SHAPE] = shape
     layout.floats(graph_words.REACH, visits)
@@ -43,7 +43,7 @@ def make_graph(shape: int, spec: Sequence[int] | Ints, option_counts: Ints, visi
 
 
 class Graph(Kind):
-    """Rows of different lengths, each a node's options and then its arm block."""
+    """Graphs: rows of different lengths, each a node's options and then its arm block."""
 
     def blocks(self, member: Member) -> Ints:
         return np.asarray(np.append(_rows(member)[1:], len(member.F)) - _block_words(member))
@@ -53,19 +53,19 @@ class Graph(Kind):
         return [*super().scratch(member), (graph.reach_at, member.visits), (graph.ratio_at, member.visits)]
 
     def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
-        """The nodes that contain the leaf, and their edges."""
+        """Return also the nodes that contain the leaf, and their edges."""
         graph = GraphView(member)
         return [*super().scratch_ints(member), (graph.list_at, graph.spec_at - graph.list_at)]
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
-        """What the finder needs, and where each row begins, must be the structure's own."""
+        """Return whether the finder's data and the offsets of rows are those of the structure."""
         if not super().fits(F, I, fresh):
             return False
         theirs, ours = GraphView(Member(F, I)), GraphView(fresh)
         return np.array_equal(theirs.spec, ours.spec) and np.array_equal(theirs.nodes, ours.nodes)
 
     def take(self, own: Member, F: Floats) -> bool:
-        """Options and arms of every node; START and EDGE, like all of I, are the fresh member's."""
+        """Take options and arms of every node; START and EDGE, like all of I, are the new member's."""
         rows = _rows(own)
         options = (np.diff(np.append(rows, len(own.F))) - 1 - _block_words(own)) // 2
         for n in np.unique(options).tolist():
@@ -77,7 +77,7 @@ class Graph(Kind):
     def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
         assert walk is not None, "a graph is walked by its structure's layers"
         nodes = GraphView(member).nodes
-        H = np.zeros(len(nodes) + 1)  # the last is that of no child
+        H = np.zeros(len(nodes) + 1)  # the last: no child
         for layer in walk():
             rows, n = nodes[layer.nodes], layer.children.shape[1] + 1
             own = flatten_blocks(member, rows + 1 + 2 * n, r)
@@ -98,13 +98,13 @@ class Graph(Kind):
 
 
 def _rows(member: Member) -> Ints:
-    """Where the row of each node begins, of those that there are."""
+    """Return the offset of each node's row."""
     rows = GraphView(member).nodes
     return np.unique(rows[rows < len(member.F)])
 
 
 def _block_words(member: Member) -> int:
-    """Words of an arm block and its logarithms."""
+    """Return the words of an arm block with its logarithms."""
     return member.width + member.arms
 
 

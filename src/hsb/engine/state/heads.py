@@ -13,7 +13,7 @@ from .views import OptionsView
 
 
 def _layout(kind: int, options: int, row: int, arms: int) -> Layout:
-    """A node with a row of `row` words, and what its options' members reach and return."""
+    """Lay out a node with a row of `row` words, and with the reach and ratio of its options."""
     layout = Layout(kind, arms, 1)
     layout.header[one_of_words.OPTIONS] = options
     layout.floats(one_of_words.NODE, row)
@@ -24,7 +24,7 @@ def _layout(kind: int, options: int, row: int, arms: int) -> Layout:
 
 
 def make_one_of(options: int, arms: int) -> Member:
-    """The root of `OneOf`: stop, or one of the other options, each with prior 1 / options."""
+    """Make the root of `OneOf`: stop, or one of the other options, each with prior 1 / options."""
     member = _layout(h.ONE_OF, options, 1 + 2 * options + arm_block(arms)[2] + arms, arms).make()
     OptionsView(member).weights[:] = 1.0 / options
     fill_blocks(member)
@@ -32,7 +32,7 @@ def make_one_of(options: int, arms: int) -> Member:
 
 
 def make_head(prior: Sequence[float], arms: int) -> Member:
-    """A head that never stops itself: option o has prior weight prior[o]."""
+    """Make a head, which never stops: option o has prior weight prior[o]."""
     options = len(prior)
     layout = _layout(h.HEAD, options, 1 + 2 * options, arms)
     layout.floats(one_of_words.PRIOR, options)
@@ -43,16 +43,16 @@ def make_head(prior: Sequence[float], arms: int) -> Member:
 
 
 def add_options(head: Member, source: int, shares: Sequence[float]) -> Member:
-    """A head with more options, which had been part of option `source` so far: one after the other takes such a share of what that has.
+    """Return a head with more options, split off option `source`: each in turn takes its share of the weight of `source`.
 
-    Every option before it is left as it is. So a new one costs what it would have cost had it been there and done as `source` did.
+    All other options stay. So a new option costs the same as if it had existed from the start and had played like `source`.
     """
     before = OptionsView(head)
     prior, weights, counts = before.prior.tolist(), before.weights.tolist(), before.counts.tolist()
     for share in shares:
-        for each in (prior, weights):
-            each.append(share * each[source])
-            each[source] *= 1.0 - share
+        for values in (prior, weights):
+            values.append(share * values[source])
+            values[source] *= 1.0 - share
         counts.append(counts[source])
     wider = make_head(prior, head.arms)
     after = OptionsView(wider)
@@ -62,7 +62,7 @@ def add_options(head: Member, source: int, shares: Sequence[float]) -> Member:
 
 
 def hang(members: Sequence[Member], option: int, offset: int) -> list[Member]:
-    """The members of a structure, to stand from place `offset` on, below the member at place 0, as that option of it."""
+    """Link the members of a structure, which begin at index `offset`, below member 0 as one of its options."""
     for member in members:
         if member.parent < 0:
             member.I[h.PARENT], member.I[h.OPTION] = 0, option
@@ -77,13 +77,13 @@ class _Options(Kind):
         return [*super().scratch(member), (node.reach_at, node.options), (node.ratio_at, node.options)]
 
     def take(self, own: Member, F: Floats) -> bool:
-        """The options' weights, and the arms if there are any."""
+        """Take the options' weights, and the arms if there are any."""
         node = OptionsView(own)
         return take_options(own, F, np.array([node.row]), node.options) and take_blocks(own, F, self.blocks(own)) is not None
 
 
 class Root(_Options):
-    """The root of `OneOf` has arms of its own."""
+    """The root of `OneOf`, which has an arm block."""
 
     def blocks(self, member: Member) -> Ints:
         return np.array([OptionsView(member).block])
@@ -103,7 +103,7 @@ class Root(_Options):
 
 
 class Head(_Options):
-    """The head has none: it stays as it is."""
+    """The head of a mixture, which has no arm block."""
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
         return super().fits(F, I, fresh) and np.array_equal(OptionsView(Member(F, I)).prior, OptionsView(fresh).prior)

@@ -14,16 +14,16 @@ from .member import Kind, Layout, Member, Walk, arm_block, fill_blocks, flatten_
 from .sound import CLOSE, are_counts, take_blocks
 from .views import IntervalsView
 
-RANGE = 700.0  # leaves * ln(arms): beyond, w leaves the range of a double
+RANGE = 700.0  # leaves * ln(arms): beyond, w overflows a double
 
 
 def unit_for(arms: int) -> float:
-    """The scale of a leaf: 1 / sqrt(arms), by operations that IEEE arithmetic rounds in one way."""
+    """Return the scale of a leaf: 1 / sqrt(arms), by operations whose rounding IEEE arithmetic defines."""
     return 1.0 / math.sqrt(arms)
 
 
 def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float] | Floats, unit: float | None = None) -> Member:
-    """All intervals of `leaves`; counts[L] = 1 / (child groups of an interval of length L, plus 1)."""
+    """Make all intervals of `leaves`; counts[L] = 1 / (child groups of an interval of length L, plus 1)."""
     if leaves * reproducible_math.ln(max(arms, 2)) > RANGE:
         raise BudgetError(
             f"{leaves} leaves with {arms} arms: the interval structures need leaves * ln(arms) <= {RANGE:.0f}, "
@@ -55,7 +55,7 @@ def make_intervals(leaves: int, groups: int, arms: int, counts: Sequence[float] 
 
 
 class Intervals(Kind):
-    """One kind for two parts and for more."""
+    """Intervals that split into two or more parts."""
 
     def blocks(self, member: Member) -> Ints:
         own = IntervalsView(member)
@@ -67,14 +67,14 @@ class Intervals(Kind):
         return [*super().scratch(member), (own.adjoint_at, (2 * own.groups - 1) * own.square)]
 
     def take(self, own: Member, F: Floats) -> bool:
-        """Masses and arms of every interval; the tables must be those that follow from them, up to rounding."""
+        """Take masses and arms of every interval; the tables must follow from them, up to rounding."""
         from ..kernels import intervals
 
-        mine, given = IntervalsView(own), IntervalsView(Member(F, own.I))
-        N, unit = mine.leaves, given.unit
+        mine, stored = IntervalsView(own), IntervalsView(Member(F, own.I))
+        N, unit = mine.leaves, stored.unit
         first, last = np.triu_indices(N)
         at, length = first * N + last, last - first + 1
-        rate, count = given.sigma[at], given.sigma_e[at]
+        rate, count = stored.sigma[at], stored.sigma_e[at]
         totals = take_blocks(own, F, self.blocks(own))
         if totals is None or not (are_counts(count) & (rate > 0.0)).all():
             return False
@@ -82,9 +82,9 @@ class Intervals(Kind):
             return False
         own.F[mine.unit_at] = unit
         mine.tables[:2, at[length == 1]] = unit
-        if not ((given.sigma > 0.0) & np.isfinite(given.sigma)).all():
+        if not ((stored.sigma > 0.0) & np.isfinite(stored.sigma)).all():
             return False
-        mine.sigma[:] = given.sigma
+        mine.sigma[:] = stored.sigma
         logs = np.log(rate * totals)
         leaf = (length == 1) & ~((count == 0.0) & (np.abs(logs - math.log(unit)) <= CLOSE))
         if leaf.any() or not (np.abs(logs) <= RANGE).all():
@@ -92,14 +92,14 @@ class Intervals(Kind):
         mine.sigma_e[at] = count
         intervals.refill(*own)
         for each, places in ((slice(0, None, 2), at), (slice(1, None, 2), last * N + first)):  # a table, its transpose
-            due, there = mine.tables[each, places], given.tables[each, places]
+            due, there = mine.tables[each, places], stored.tables[each, places]
             if not (np.isfinite(due) & (np.abs(there - due) <= CLOSE * due)).all():
                 return False
             mine.tables[each, places] = there
         return True
 
     def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
-        """The masses themselves, S to the power r times A, each over those of its leaves; then every table anew. O(K N^3)."""
+        """Set the masses to S^r times A, each over those of its leaves; then recompute every table. O(K N^3)."""
         from ..kernels import intervals
 
         own = IntervalsView(member)

@@ -1,4 +1,4 @@
-"""A member of a state: a pair of arrays (F, I), laid out as `engine/kernels/header.py` says; and what every kind of member can do."""
+"""A member of a state, a pair of arrays (F, I) with the layout of `engine/kernels/header.py`, and the operations of its kind."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from ...types import Floats, Ints
 from ..kernels import header as h
 
 MOST_WORDS = 1 << 28  # of a member's F: 2 GB
-HUGE = 1 << 22  # bytes of an array for which NumPy asks for pages of 2 MB
-FEW_WORDS = 1 << 12  # of a member's F that is copied whole, also where it was never visited
+HUGE = 1 << 22  # bytes of an array for which NumPy uses pages of 2 MB
+FEW_WORDS = 1 << 12  # of a member's F that is copied whole, with rows never visited
 
 Walk = Callable[[], Iterable[Any]]  # a structure's `layers`
 
 
 class Member(NamedTuple):
-    """One structure's share of a state, or one advisor's."""
+    """The part of a state that belongs to one structure or advisor."""
 
     F: Floats
     I: Ints
 
     @property
     def kind(self) -> Kind:
-        """What can be done with it."""
+        """The kind, with its operations."""
         return Kind.of[int(self.I[h.KIND])]
 
     @property
     def number(self) -> int:
-        """Which kind it is (`engine/kernels/header.py`)."""
+        """The number of the kind (`engine/kernels/header.py`)."""
         return int(self.I[h.KIND])
 
     @property
     def arms(self) -> int:
-        """How many arms there are."""
+        """The number of arms."""
         return int(self.I[h.ARMS])
 
     @property
@@ -50,36 +50,36 @@ class Member(NamedTuple):
 
     @property
     def logs(self) -> int:
-        """How far behind an arm block its logarithms stand; for trees, how far behind a row its hidden part."""
+        """The offset of an arm block's logarithms; for trees, of a row's hidden part."""
         return int(self.I[h.LOGS])
 
     @property
     def visits(self) -> int:
-        """The most nodes that contain one context."""
+        """The largest number of nodes that contain one context."""
         return int(self.I[h.VISITS])
 
     @property
     def parent(self) -> int:
-        """The place of the member that this one hangs from; -1 for the first."""
+        """The index of the parent member; -1 for the first."""
         return int(self.I[h.PARENT])
 
     @property
     def option(self) -> int:
-        """Which option of its parent it is."""
+        """The number of the parent's option that this member is."""
         return int(self.I[h.OPTION])
 
     @property
     def template(self) -> Floats:
         """An arm block at its prior."""
-        at = int(self.I[h.TEMPLATE])
-        return self.F[at : at + self.width]
+        start = int(self.I[h.TEMPLATE])
+        return self.F[start : start + self.width]
 
     def copy(self) -> Member:
-        """An independent one."""
+        """Return an independent copy."""
         return resized(self, len(self.F), len(self.I))
 
     def settled(self) -> Member:
-        """A copy of what was learned: without room that is not in use, scratch set to 0."""
+        """Return a copy of what was learned: without unused room, scratch set to 0."""
         F, I = self.kind.trimmed(self)
         F, I = F.copy(), I.copy()
         for place, length in self.kind.scratch(self):
@@ -90,9 +90,9 @@ class Member(NamedTuple):
 
 
 class Kind:
-    """What differs between kinds of members. The defaults are right for members of one size whose arm blocks are all in use.
+    """The operations of a kind of members. The defaults are for members of fixed size whose arm blocks are all in use.
 
-    An arm block is where a node keeps its weights over arms (`engine/kernels/arms.py`); blocks of one member are of one size.
+    An arm block has a node's weights over arms (`engine/kernels/arms.py`); all blocks of a member have one size.
     """
 
     of: ClassVar[dict[int, Kind]] = {}
@@ -102,78 +102,78 @@ class Kind:
             Kind.of[number] = self
 
     def blocks(self, member: Member) -> Ints:
-        """Where in F each arm block in use begins."""
+        """Return the offset in F of each used arm block."""
         return np.zeros(0, dtype=np.int64)
 
     def scratch(self, member: Member) -> list[tuple[int, int]]:
-        """The parts of F that hold nothing between calls: place and length."""
+        """Return the parts of F that are scratch between calls: offset and length."""
         return [(0, 8), (int(member.I[h.WEIGHT]), 2 * member.visits)]
 
     def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
-        """The parts of I that hold nothing between calls, or what a fresh member has there too."""
+        """Return the parts of I that are scratch between calls, or as in a new member."""
         at = int(member.I[h.BASES])
         return [(at, member.visits)] if at else []
 
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
-        """Copy the member into arrays of at least its size; what was never visited stays untouched memory."""
+        """Copy the member into arrays of at least its size; memory of nodes never visited stays untouched."""
         F[: len(member.F)] = member.F
         I[: len(member.I)] = member.I
 
     def room(self, member: Member, rounds: int) -> tuple[int, int]:
-        """The sizes of F and I for at least one more round, or as many as `rounds` if that is not much."""
+        """Return sizes of F and I for at least one more round, and for `rounds` if that is little."""
         return len(member.F), len(member.I)
 
     def bytes_in_use(self, member: Member) -> int:
-        """Bytes of the member that hold something."""
+        """Return the used bytes of the member."""
         return member.F.nbytes + member.I.nbytes
 
     def trimmed(self, member: Member) -> Member:
-        """Without rows not in use: what a file holds."""
+        """Return the member without unused rows, as in files."""
         return member
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
-        """Are arrays from a file of the sizes, and with the header, that a member like the fresh one has?"""
+        """Return whether arrays from a file have the sizes and the header of a member like the fresh one."""
         return len(I) == len(fresh.I) and len(F) == len(fresh.F) and np.array_equal(I[: h.HEADER], fresh.I[: h.HEADER])
 
     def like(self, I: Ints, fresh: Member) -> Member:
-        """The fresh member, laid out as arrays from a file are, where there is more than one way."""
+        """Return a fresh member in the layout of the file's arrays, if there are several layouts."""
         return fresh
 
     def empty(self, F: Floats, I: Ints, fresh: Member) -> Member:
-        """A member for what such arrays have learned: as the fresh one, but for its size and what of I is read."""
+        """Return a member to take such arrays: the fresh one with the file's size and links."""
         return Member(fresh.F.copy(), fresh.I.copy())
 
     def take(self, own: Member, F: Floats) -> bool:
-        """Take what was learned over from F, in an `empty` member; False where no rounds lead to it."""
+        """Copy what was learned from F into an `empty` member. Return False if no rounds can lead to it."""
         raise NotImplementedError
 
     def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
-        """The rate falls by the factor r (`engine/kernels/flatten.py`): ln H of the member.
+        """Lower the rate by the factor r (`engine/kernels/flatten.py`), and return ln H of the member.
 
-        `below` is ln H of the members that are its options, by option; `walk` is how the nodes of a graph hang together.
+        `below`: ln H of the members that are its options, by option. `walk`: the layers of a graph.
         """
         return 0.0
 
     def widened(self, member: Member) -> Member:
-        """A fresh member of the same shape for one more arm; all but the nodes' rows is already as in the old one."""
+        """Return a new member of the same shape for one more arm, with everything copied but the nodes' rows."""
         raise NotImplementedError
 
     def places(self, member: Member, wider: Member) -> Ints:
-        """The places in `wider` of the arm blocks that the member has in use."""
+        """Return the offsets in `wider` of the member's used arm blocks."""
         return self.blocks(wider)
 
     def ahead(self, member: Member, blocks: Ints) -> Ints:
-        """How many words of options stand before each arm block."""
+        """Return the number of option words before each arm block."""
         return np.zeros(len(blocks), dtype=np.int64)
 
     def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
-        """Where the rate that goes with each arm block will stand, -1 where there is none."""
+        """Return the offset of the rate of each arm block, -1 without one."""
         return np.full(len(places), -1)
 
     kept = 0  # words before a block's logarithms that belong to its row
 
     def add_arm(self, member: Member) -> Member:
-        """The member with one more arm: in every node, visited or not, it gets the share 1/(M+1) and the others keep their odds."""
+        """Return the member with one more arm. In every node, visited or not, it gets the share 1/(M+1); the others keep their odds."""
         from ..kernels import arms
 
         wider = self.widened(member)
@@ -183,13 +183,13 @@ class Kind:
 
 
 def hung_as(member: Member, other: Member) -> Member:
-    """The other member, to hang where this one does."""
+    """Give the other member the parent and option of this one, and return it."""
     other.I[h.PARENT], other.I[h.OPTION] = member.I[h.PARENT], member.I[h.OPTION]
     return other
 
 
 class Layout:
-    """Hands out consecutive pieces of F and I, then makes the arrays."""
+    """An allocator of consecutive pieces of F and I, which then makes the arrays."""
 
     def __init__(self, kind: int, arms: int, visits: int, scratch: int = 2) -> None:
         self.f, self.i = 8, h.HEADER
@@ -201,26 +201,26 @@ class Layout:
         self.ints(h.BASES, visits)
 
     def floats(self, name: int, n: int) -> None:
-        """A piece of F, beginning on a cache line; its place goes into the header."""
+        """Allocate a piece of F on a cache line; its offset goes into the header."""
         self.header[name] = self.f
         self.f += -(-n // 8) * 8
 
     def ints(self, name: int, n: int) -> None:
-        """A piece of I."""
+        """Allocate a piece of I."""
         self.header[name] = self.i
         self.i += n
 
     def afford(self, arms: int) -> None:
-        """Refuse what would take more than 2 GB, or than a file may ask for."""
+        """Raise `BudgetError` for a member of more than 2 GB, or more than a file may ask for."""
         afford(self.f)
         if self.f > MOST_WORDS:
             raise BudgetError(
                 f"This structure with {arms} arms needs {self.f * 8 / 2**30:.1f} GB; the limit is {MOST_WORDS * 8 / 2**30:.0f} GB. "
-                "Use fewer arms or a smaller structure, or hsb.BinaryTree, which takes memory for what was visited only."
+                "Use fewer arms or a smaller structure, or hsb.BinaryTree, which takes memory for visited nodes only."
             )
 
     def make(self) -> Member:
-        """The arrays, the header and the prior arm block filled in."""
+        """Make the arrays, with the header and the prior arm block."""
         F, I = aligned_zeros(self.f), np.zeros(self.i, dtype=np.int64)
         I[list(self.header)] = list(self.header.values())
         block = _prior_block(self.header[h.ARMS])
@@ -230,7 +230,7 @@ class Layout:
 
 @lru_cache(256)
 def arm_block(arms: int) -> tuple[int, int, int]:
-    """Offset of the top level of an arm block, its size, and the words of the whole block (`engine/kernels/arms.py`)."""
+    """Return the offset of an arm block's top level, its size, and the words of the block (`engine/kernels/arms.py`)."""
     top, size = 0, arms
     while size > h.BLOCK:
         above = -(-size // h.BLOCK)
@@ -239,7 +239,7 @@ def arm_block(arms: int) -> tuple[int, int, int]:
 
 
 def _prior_block(arms: int) -> Floats:
-    """Ones, and level by level the sums of each eight."""
+    """Return ones, and level by level the sums of each eight."""
     levels = [np.ones(arms)]
     while len(levels[-1]) > h.BLOCK:
         levels[-1] = np.append(levels[-1], np.zeros(-len(levels[-1]) % h.BLOCK))
@@ -248,12 +248,12 @@ def _prior_block(arms: int) -> Floats:
 
 
 def fill_blocks(member: Member) -> None:
-    """Put every arm block at its prior."""
+    """Set every arm block to its prior."""
     member.F[member.kind.blocks(member)[:, None] + np.arange(member.width)] = member.template
 
 
 def flatten_blocks(member: Member, places: Ints, r: float) -> Floats:
-    """Flatten the arm blocks at these places; ln A of each."""
+    """Flatten the arm blocks at these offsets, and return ln A of each."""
     from ..kernels import flatten
 
     logs = np.empty(len(places))
@@ -262,9 +262,9 @@ def flatten_blocks(member: Member, places: Ints, r: float) -> Floats:
 
 
 def flatten_options(member: Member, rows: Ints, prior: Floats, r: float, below: Floats) -> Floats:
-    """Flatten the options of nodes with rows at `rows` (`engine/kernels/options.py`), where `below` is ln H of each option: ln H of each node.
+    """Flatten the options of nodes with rows at `rows` (`engine/kernels/options.py`), and return ln H of each node.
 
-    `prior` and `below` have a column an option.
+    `below`: ln H of each option. `prior` and `below` have a column for each option.
     """
     F, n = member.F, below.shape[1]
     at = rows[:, None] + 1 + np.arange(n)
@@ -280,11 +280,11 @@ def flatten_options(member: Member, rows: Ints, prior: Floats, r: float, below: 
     return np.asarray(total[:, 0])
 
 
-def checked(F: Floats, I: Ints, fresh: Member, take: Callable[[Member, Floats], bool] | None = None) -> Member:
-    """Arrays from a file as a member like the fresh one, with which kernels that check nothing can be trusted; FileError where they cannot.
+def member_from_arrays(F: Floats, I: Ints, fresh: Member, take: Callable[[Member, Floats], bool] | None = None) -> Member:
+    """Turn arrays from a file into a member like the fresh one, safe for kernels, which check nothing. Raises `FileError`.
 
-    Only what was learned is read, and only where rounds can have led to it (`take`, by default the kind's own); all else is the fresh
-    member's, or follows.
+    Reads only what was learned, and only numbers that rounds can lead to (`take`, by default the kind's). The rest is the fresh member's, or
+    derived.
     """
     kind = fresh.kind
     fits = F.ndim == 1 and I.ndim == 1 and F.dtype == np.float64 and I.dtype == np.int64 and len(I) > h.KIND
@@ -300,16 +300,16 @@ def checked(F: Floats, I: Ints, fresh: Member, take: Callable[[Member, Floats], 
 
 
 def resized(member: Member, floats: int, ints: int) -> Member:
-    """The member in arrays of other sizes, at least its own."""
-    twin = Member(aligned_zeros(floats), np.zeros(ints, dtype=np.int64))
-    member.kind.pour(member, *twin)
-    return twin
+    """Return the member in arrays of other sizes, at least its own."""
+    copy = Member(aligned_zeros(floats), np.zeros(ints, dtype=np.int64))
+    member.kind.pour(member, *copy)
+    return copy
 
 
 def aligned_zeros(n: int, *, sparse: bool = False) -> Floats:
-    """n zeros that begin on a cache line; memory is taken as they are written.
+    """Return n zeros that begin on a cache line; memory is allocated as they are written.
 
-    `sparse`: little of it may ever be written. NumPy asks for pages of 2 MB where arrays are large, of which a single number takes a whole one.
+    `sparse`: few of them may ever be written. For large arrays NumPy uses pages of 2 MB, of which a single number allocates a whole one.
     """
     if sparse and 8 * n >= HUGE and hasattr(mmap, "MAP_ANONYMOUS"):
         return np.frombuffer(mmap.mmap(-1, 8 * n, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), dtype=np.float64)

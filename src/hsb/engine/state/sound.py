@@ -1,7 +1,7 @@
-"""What a file says of a member, taken over where rounds can have led to it: what can be derived is derived, what is read is checked.
+"""Reading of a member from a file: what can be derived is derived, and numbers are checked to be ones that rounds can lead to.
 
-Kernels check nothing. They rely on this: arm weights are positive, or 0 with a logarithm aside, their totals within the range that kernels
-keep, every sum the sum of its eight; the odds of a node add to 1, what is hidden of them being a positive number and a whole count.
+Kernels check nothing. They rely on these invariants. Arm weights are positive, or 0 with a separate logarithm; their totals are within the
+kernels' range, and every sum is the sum of its eight. The odds of a node add to 1; a hidden one is a positive number with a whole count.
 """
 
 import numpy as np
@@ -10,16 +10,16 @@ from ...types import Flags, Floats, Ints
 from ..kernels import header as h
 from .member import Member
 
-CLOSE = 1e-12  # what adds to 1 may be off by so much: where kernels went there it is off by 1e-15
-LEAST_TOTAL, MOST_TOTAL = 1e-130, 1e130  # of an arm block: kernels keep it between ARM_LOW and ARM_HIGH
-MOST_LOG, LEAST_LOG = 300.0, -1e290  # of a weight that is kept as its logarithm
-HIDDEN = 1e230  # a hidden number lies between this and its inverse: kernels keep it between BASE and OPTION_TINY
-MOST_COUNT = 1e280  # of how often it was scaled
-PART = 1 << 16  # words looked at at once
+CLOSE = 1e-12  # tolerance of sums that are 1: where kernels made them they are off by 1e-15
+LEAST_TOTAL, MOST_TOTAL = 1e-130, 1e130  # of an arm block: kernels hold it between ARM_LOW and ARM_HIGH
+MOST_LOG, LEAST_LOG = 300.0, -1e290  # of a weight that is stored as its logarithm
+HIDDEN = 1e230  # a hidden number lies between this and its inverse: kernels hold it between BASE and OPTION_TINY
+MOST_COUNT = 1e280  # of its scalings
+PART = 1 << 16  # words per step
 
 
 def take_blocks(own: Member, F: Floats, places: Ints) -> Floats | None:
-    """Take the arm blocks at these places over from F, the weights themselves; their sums are made anew. Each total; None if impossible."""
+    """Take the weights of the arm blocks at these offsets from F, and recompute their sums. Return each total; None if impossible."""
     M, width, logs = own.arms, own.width, own.logs
     totals, arms = np.empty(len(places)), np.arange(M)
     step = max(1, PART // width)
@@ -40,7 +40,7 @@ def take_blocks(own: Member, F: Floats, places: Ints) -> Floats | None:
 
 
 def with_sums(weights: Floats) -> tuple[Floats, int]:
-    """Arm blocks, a row each, from their weights: level by level the sums of each eight, as `arms.eight` adds them; the top level's length."""
+    """Return arm blocks, a row each, from weights: level by level the sums of each eight, as in `arms.eight`; and the top level's length."""
     levels = [weights]
     while levels[-1].shape[1] > h.BLOCK:
         below = levels[-1]
@@ -53,7 +53,7 @@ def with_sums(weights: Floats) -> tuple[Floats, int]:
 
 
 def take_options(own: Member, F: Floats, rows: Ints, n: int) -> bool:
-    """Take the n options of the nodes with rows at these places over from F (`engine/kernels/options.py`); the flag is made anew.
+    """Take the n options of the nodes with rows at these offsets from F (`engine/kernels/options.py`), and derive the flag.
 
     An option whose prior, in the fresh member, is 0 stays 0.
     """
@@ -74,7 +74,7 @@ def take_options(own: Member, F: Floats, rows: Ints, n: int) -> bool:
 
 
 def take_rows(own: Member, F: Floats, rows: Ints, leaf: Flags, forbidden: bool) -> bool:
-    """Take the rows of a tree over from F (`kernels/rows.py`); `leaf` says which are leaves, `forbidden` that the prior never stops before."""
+    """Take the rows of a tree from F (`kernels/rows.py`). `leaf`: mask of leaves. `forbidden`: the prior never stops above the leaves."""
     if not len(rows):
         return True
     totals = take_blocks(own, F, rows + 2)
@@ -96,10 +96,10 @@ def take_rows(own: Member, F: Floats, rows: Ints, leaf: Flags, forbidden: bool) 
 
 
 def are_counts(values: Floats) -> Flags:
-    """Which are whole numbers of at least 0, and not beyond all use."""
+    """Return a mask of whole numbers from 0 to MOST_COUNT."""
     return np.asarray((values >= 0.0) & (values <= MOST_COUNT) & (values == np.floor(values)))
 
 
 def are_hidden(values: Floats) -> Flags:
-    """Which can be what a hidden weight is before it was scaled."""
+    """Return a mask of possible hidden weights before scaling."""
     return np.asarray((values >= 1.0 / HIDDEN) & (values <= HIDDEN))

@@ -1,4 +1,4 @@
-"""All that a mixture has learned, as one value."""
+"""The state of a mixture as one value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...types import Arrays, Floats, Ints, Masks
 from ..kernels import header as h
 from ..kernels.words import state as state_words
 from ..kernels.words.advice import ADVICE
-from .member import FEW_WORDS, Member, Walk, aligned_zeros, checked
+from .member import FEW_WORDS, Member, Walk, aligned_zeros, member_from_arrays
 from .views import OptionsView
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MANY = 1 << 62
 MOST_INTS = 1 << 16  # of a state's I that is copied whole
-SPARE = 1 << 17  # words of F behind the last member, where there is an ensemble: for trees that come later
+SPARE = 1 << 17  # words of F after the last member, beside an ensemble: for later trees
 ADVISORS = (h.ADVISOR, h.ENSEMBLE)
 EVERY_ARM: Masks = np.zeros(0, dtype=np.uint8)  # what kernels take for a mask where there is none
 BROKEN = (
@@ -32,20 +32,20 @@ BROKEN = (
 
 
 class Laid(NamedTuple):
-    """A state in memory. Replaced as a whole, by one assignment, when it grows: an interrupt leaves the one or the other."""
+    """A state in memory. Growth replaces it by one assignment, so that an interrupt leaves either the old or the new one."""
 
     F: Floats
     I: Ints
     advice: int
-    """F: where the advice of the one advisor stands; 0 if there is not just one."""
+    """The offset in F of the only advisor's advice; 0 unless there is exactly one."""
 
 
 class State:
-    """Members one after the other in two arrays, F and I (`engine/kernels/header.py`), and the verbs of a round.
+    """Members one after the other in two arrays, F and I (`engine/kernels/header.py`), and the operations of a round.
 
-    `members` come parents first, `words` says how many words of a key each takes, `walks` how a graph hangs together. A key is one row of all
-    their words. `header` are the state's own words of F. `available` is None if every arm is available, else one
-    byte per arm. Kernels check nothing and stop where a tree is short of rows: `_mend` makes room, and the verb goes on.
+    `members`: parents first. `words`: the number of key words of each; a key is one row of all these words. `walks`: the layers of graphs.
+    `header`: the state's words of F. `available`: None if every arm is available, else one byte for each arm. Kernels check nothing. They stop
+    if a tree needs rows; `_resolve` adds them, and the operation continues.
 
     >>> from hsb import BinaryTree
     >>> tree = BinaryTree(depth=3)
@@ -71,7 +71,7 @@ class State:
         self._rounds, self.tables = rounds, tables
         self.words = list(words)
         self.walks = list(walks) or [None] * len(members)
-        self._visited: Ints | None = None  # the key of the last call, if that visited its nodes and offered every arm
+        self._visited: Ints | None = None  # the key of the last call, if that visited its nodes with every arm available
         if header is None:
             header = np.zeros(state_words.STATE_WORDS)
             header[state_words.RATE] = 1.0
@@ -89,11 +89,11 @@ class State:
 
     @property
     def arms(self) -> int:
-        """How many arms there are."""
+        """The number of arms."""
         return int(self.laid.I.item(state_words.ALL_ARMS))
 
     def decide(self, key: Ints, available: Masks | None, u: float) -> tuple[int, float, float]:
-        """The arm that u selects, its probability, and the share of the advice on it (`advised`). Changes nothing."""
+        """Return the arm that u selects, its probability, and the share of the advice on it (`advised`). Changes nothing."""
         self._visited = None
         F, I, advice = self.laid
         arm, probability = self._rounds.decide(F, I, key, EVERY_ARM if available is None else available, u)
@@ -104,7 +104,7 @@ class State:
         return arm, probability, F.item(advice + arm) if advice else -1.0
 
     def fill(self, key: Ints, available: Masks | None, p: Floats) -> None:
-        """The distribution over arms, into p. Changes nothing."""
+        """Fill p with the distribution over arms. Changes nothing."""
         self._visited = None
         F, I, _ = self.laid
         if not self._rounds.fill(F, I, key, EVERY_ARM if available is None else available, p):
@@ -123,8 +123,9 @@ class State:
         until: float = 0.0,
         excess_limit: float = 0.0,
     ) -> None:
-        """How rounds are learned from now on (`engine/kernels/words/state.py`), and when something is due: after `until` rounds, or above an
-        excess. It does not change what was learned: `flatten` does.
+        """Set the parameters of updates (`engine/kernels/words/state.py`), and when something is due: after `until` rounds, or above an excess.
+
+        Earlier updates do not change: `flatten` changes them.
         """
         pace, due, F = [rate, gamma, drift, head_drift, price], [until, excess_limit, 0.0], self.laid.F
         if F[: state_words.FLOOR].tolist() != pace:  # a copy of a copy may share memory that cannot be written
@@ -134,52 +135,52 @@ class State:
 
     @property
     def is_due(self) -> bool:
-        """Is a phase over, or has a tree as many rows as it may have? The call that learned the round has found out."""
+        """Whether a phase is over, or a tree has its largest number of rows. Set by the call that learned the round."""
         return self.laid.F.item(state_words.DUE) != 0.0
 
     @property
     def shared(self) -> float:
-        """The part of the excess that is the price of sharing."""
+        """The part of the excess due to sharing."""
         return self.laid.F.item(state_words.SHARED)
 
     @property
     def rate(self) -> float:
-        """The rate at which rounds are learned."""
+        """The learning rate."""
         return float(self.F[state_words.RATE])
 
     @property
     def sums(self) -> Floats:
-        """What a certificate needs of the rounds learned: the sum of their losses, by how much they exceed -ln(Z)/rate, sharing included,
-        and in how many of those with a loss some arms were not available."""
+        """The sums for a certificate: the losses, their excess over -ln(Z)/rate with sharing, and the number of rounds with a loss in which
+        some arms were not available."""
         return self.F[state_words.LOST : state_words.MASKED + 1].copy()
 
     @property
     def seen(self) -> int:
-        """Rounds learned, each counted by the call that learned it."""
+        """The number of learned rounds, each counted by the call that learned it."""
         return int(self.laid.F.item(state_words.SEEN))
 
     @property
     def late(self) -> float:
-        """Rounds that a schedule counts on top of those, for feedback that came late."""
+        """The rounds that a schedule counts in addition, for late feedback."""
         return self.laid.F.item(state_words.LATE)
 
     def set_counts(self, seen: int, late: float, sums: Floats, shared: float = 0.0) -> None:
-        """Go on from these counts, those of a file."""
+        """Set the counts to those of a file."""
         F = self.laid.F
         F[state_words.SHARED] = shared
         F[state_words.SEEN], F[state_words.LATE], F[state_words.LOST : state_words.MASKED + 1] = seen, late, sums
 
     def set_shift(self, shift: float) -> None:
-        """What is taken off every loss that is learned from now on."""
+        """Set the baseline shift, which is subtracted from every later loss."""
         if self.laid.F[state_words.SHIFT] != shift:
             self.laid.F[state_words.SHIFT] = shift
 
     def set_floor(self, floor: float) -> None:
-        """The share of decisions that whole tables play uniformly."""
+        """Set the floor of whole tables: the share of uniform decisions."""
         self.laid.F[state_words.FLOOR] = floor
 
     def flatten(self, r: float) -> None:
-        """The rate falls by the factor r: every mapping's weight becomes prior^(1-r) weight^r, as if all had been learned so. O(rows)."""
+        """Lower the rate by the factor r: every weight becomes prior^(1-r) weight^r, as if all rounds had that rate. O(rows)."""
         members = self.members
         below: list[dict[int, float]] = [{} for _ in members]
         for member, walk, options in reversed(list(zip(members, self.walks, below, strict=True))):
@@ -201,10 +202,10 @@ class State:
     ) -> None:
         """Learn the loss of an arm that was played with probability `probability`.
 
-        `made`: after how many rounds that was decided; -1: now. If rounds were learned since, more rounds count in a schedule, and what was
-        advised then counts: `advised` is how much of the advice was on the arm (`State.advised`). `recalled`: it counts in any case; if it is
-        below 0, what the advisors would say now. `plain`: nothing is taken off the loss (`set_shift`). If the last call was for the very
-        same `key` array and every arm is available, its nodes are not visited again.
+        `made`: the number of learned rounds at the time of the decision; -1: now. After further rounds, a schedule counts additional ones,
+        and the advice of that time applies: `advised` is its share on the arm (`State.advised`). `recalled`: that advice applies in any case;
+        below 0, the present advice. `plain`: no baseline shift (`set_shift`). If the last call had the same `key` array and every arm is
+        available, its nodes are not visited again.
         """
         visited = key is self._visited and available is None and not recalled
         self._visited = None
@@ -212,42 +213,42 @@ class State:
         mask = EVERY_ARM if available is None else available
         status = self._rounds.update(F, I, key, mask, arm, loss, probability, visited, made, advised, recalled, plain)
         if status > h.DUE:
-            self._mend(status)
+            self._resolve(status)
             self.update(key, available, arm, loss, probability, made, advised, recalled, plain)
 
     def play(self, table: Rounds, out: Out, part: slice, *, to_come: int = MANY) -> None:
-        """Decide and learn in the rounds of a part of a table. `to_come` rounds may follow, which room is made for."""
+        """Decide and learn in the rounds of a part of a table. Makes room for `to_come` later rounds."""
         kernel = self.tables.play
-        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, out, at, part.stop), part.start, to_come)
+        self._run(lambda laid, at: kernel(laid.F, laid.I, table, out, at, part.stop), part.start, to_come)
 
     def choose(self, table: Rounds, out: Chosen) -> None:
-        """Decide every round of a table, without a floor. Changes nothing."""
+        """Decide every round of a table, without a floor. Changes nothing in the state."""
         kernel, end = self.tables.decide, len(out.arms)
-        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, out, laid.advice, at, end), 0)
+        self._run(lambda laid, at: kernel(laid.F, laid.I, table, out, laid.advice, at, end), 0)
 
     def learn(self, table: Logged, part: slice) -> None:
         """Learn the rounds of a part of a table, whose arms and propensities come from a log."""
         kernel = self.tables.learn
-        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, at, part.stop), part.start)
+        self._run(lambda laid, at: kernel(laid.F, laid.I, table, at, part.stop), part.start)
 
     def distributions(self, table: Rounds, p: Floats) -> None:
-        """`fill` for every row of a table, into the rows of p."""
+        """Fill the rows of p with the distributions of the rows of a table."""
         kernel = self.tables.fill
-        self._go_on(lambda laid, at: kernel(laid.F, laid.I, table, p, at, len(p)), 0)
+        self._run(lambda laid, at: kernel(laid.F, laid.I, table, p, at, len(p)), 0)
 
     def replay(
         self, pools: ArmPools, events: Events, memory: Any, most: int, learned: Any, at: tuple[int, int]
     ) -> tuple[int, int]:
-        """Go through a log from `at` = (first row, rows learned from before), learning where the choice is the arm shown.
+        """Replay a log from `at` = (first row, rows learned before), and learn the rows whose chosen arm is the logged one.
 
-        It ends after the last row, or with `most` learned; where it is then.
+        Ends after the last row or `most` learned rows. Returns its position.
         """
         from ..kernels import replay
 
         def run(laid: Laid, at: tuple[int, int]) -> Any:
             return replay.run(laid.F, laid.I, pools, events, memory, most, learned, at)
 
-        return self._go_on(run, at)  # type: ignore[no-any-return]
+        return self._run(run, at)  # type: ignore[no-any-return]
 
     @property
     def members(self) -> list[Member]:
@@ -261,33 +262,33 @@ class State:
 
     @property
     def visited(self) -> Ints:
-        """How many nodes of each member the last round visited."""
+        """The number of nodes of each member that the last round visited."""
         return _entries(self.I, len(self.words))[:, state_words.COUNT].copy()
 
     @property
     def advice(self) -> list[int]:
-        """What each advisor advised in the last round decided."""
+        """The advice of each advisor in the last decided round."""
         return [int(member.I[ADVICE]) for member in self.members if member.number in ADVISORS]
 
     def advised(self, arm: int) -> float:
-        """How much of the advice in the last round decided was on an arm; -1 where there is not just one advisor."""
+        """Return the share of the last decision's advice on an arm; -1 unless there is exactly one advisor."""
         laid = self.laid
         return laid.F.item(laid.advice + arm) if laid.advice else -1.0
 
     @property
     def all_advised(self) -> Floats | float:
-        """The same of every arm; a view."""
+        """The share of the last decision's advice on every arm, a view; -1 unless there is exactly one advisor."""
         laid = self.laid
         return laid.F[laid.advice : laid.advice + self.arms] if laid.advice else -1.0
 
     @property
     def head(self) -> Floats:
-        """The present weights of the head's options: of the mixture, then of each advisor. Empty where there is no head."""
+        """The weights of the head's options: of the mixture, then of each advisor. Empty without a head."""
         first = self.members[0]
         return OptionsView(first).weights.copy() if first.number == h.HEAD else np.zeros(0)
 
     def grow(self, rounds: int = MANY) -> None:
-        """Room for at least one more round in every tree; for as many as `rounds` if that is not much."""
+        """Make room for at least one more round in every tree, and for `rounds` if that is little."""
         members = self.members
         self.laid = self._lay(members, [member.kind.room(member, rounds) for member in members])
 
@@ -298,14 +299,14 @@ class State:
         self.laid = self._lay(members, [(len(F), len(I)) for F, I in members])
 
     def laid_out(self, members: Sequence[Member], words: Sequence[int]) -> Self:
-        """A state of these members, most of them this one's, that learns as this one does."""
+        """Return a state of these members, most of them this state's, with the same parameters."""
         return type(self)(members, words, header=self.laid.F[: state_words.STATE_WORDS])
 
     def beside(self, first: Member, added: Sequence[Member], words: int) -> Self | None:
-        """The state with another first member, and more members, which take `words` words of a key each; None where that needs new memory.
+        """Return the state with another first member, and added members with `words` key words each; None if that needs new memory.
 
-        It shares this one's floats, a round that it learns is learned for both, and what either has read stays right until then: the new
-        members stand behind all that is in use.
+        The two share their floats: an update of one updates both. Until then what either has read stays valid, since the new members lie
+        after all used memory.
         """
         F, I, advice = self.laid
         n, new = len(self.words), [first, *added]
@@ -333,13 +334,13 @@ class State:
         return other
 
     def copy(self) -> Self:
-        """An independent state that is equal; of large members, what was never visited stays untouched memory."""
+        """Return an independent equal state; in large members, memory of nodes never visited stays untouched."""
         F, I = self.laid.F, self.laid.I
         if len(I) > MOST_INTS:
             return self._with(self.members)
         sparse = any(member.number == h.ENSEMBLE for member in self.members)
         floats, ints = aligned_zeros(len(F), sparse=sparse), I.copy()
-        start = end = 0  # of the words behind the last large member: they are copied in one piece
+        start = end = 0  # of the words after the last large member: they are copied in one piece
         for f, g, i, j in sorted(_entries(I, len(self.words))[:, :4].tolist()):
             end = g
             if g - f > FEW_WORDS:
@@ -351,21 +352,23 @@ class State:
         return self._on(self.laid._replace(F=floats, I=ints))
 
     def to_arrays(self) -> Arrays:
-        """What was learned, as plain arrays: two a member, scratch set to 0."""
+        """Return what was learned as plain arrays, two for each member, with scratch set to 0."""
         arrays: Arrays = {}
         for k, member in enumerate(self.members):
             arrays[f"{k}.floats"], arrays[f"{k}.ints"] = member.settled()
         return arrays
 
     def from_arrays(self, arrays: Arrays) -> Self:
-        """A state of the same shape as this one, which is fresh, with what `to_arrays` gave; an error where it does not fit."""
+        """Return a state like this new one, with the arrays of `to_arrays`. Raises `FileError` or `ValueError` unless they fit."""
         fresh = self.members
         if len(arrays) != 2 * len(fresh):
             raise ValueError(f"its arrays are not those of a structure with {len(fresh)} members")
-        return self._with([checked(arrays[f"{k}.floats"], arrays[f"{k}.ints"], member) for k, member in enumerate(fresh)])
+        return self._with(
+            [member_from_arrays(arrays[f"{k}.floats"], arrays[f"{k}.ints"], member) for k, member in enumerate(fresh)]
+        )
 
     def digest(self) -> str:
-        """A fingerprint: states that learned the same have the same, whatever they were only asked.
+        """Return a fingerprint of what was learned. Calls that change nothing do not change it.
 
         >>> from hsb import BinaryTree
         >>> tree = BinaryTree(depth=3)
@@ -381,26 +384,26 @@ class State:
 
     @property
     def nbytes(self) -> int:
-        """Memory that it takes, rows not yet used apart."""
+        """The used memory in bytes, without unused rows."""
         return sum(member.kind.bytes_in_use(member) for member in self.members)
 
-    def _go_on(self, kernel: Callable[[Laid, Any], tuple[Any, int]], at: Any, to_come: int = MANY) -> Any:
-        """Call the kernel until it is done; `at` is where it is, and returned."""
+    def _run(self, kernel: Callable[[Laid, Any], tuple[Any, int]], at: Any, to_come: int = MANY) -> Any:
+        """Call the kernel until it is done. `at`: its position, which is returned."""
         begin, self._visited = at, None
         while True:
             at, status = kernel(self.laid, at)
             if status <= h.DUE:
                 return at
-            self._mend(status, to_come if to_come == MANY else to_come - (at - begin))
+            self._resolve(status, to_come if to_come == MANY else to_come - (at - begin))
 
-    def _mend(self, status: int, to_come: int = MANY) -> None:
-        """The one place that answers a kernel which stopped: more rows, or an error."""
+    def _resolve(self, status: int, to_come: int = MANY) -> None:
+        """Handle a kernel that stopped: add rows, or raise BrokenState."""
         if status != h.SHORT:
             raise BrokenState(BROKEN)
         self.grow(to_come)
 
     def _lay(self, members: Sequence[Member], sizes: Sequence[tuple[int, int]], header: Floats | None = None) -> Laid:
-        """Members in new arrays, each in as many words of F and I as `sizes` says; `header` are the state's own words, by default these."""
+        """Lay members out in new arrays, with `sizes` words of F and I. `header`: the state's words, by default the present ones."""
         arms = members[0].arms
         f, i, key = state_words.STATE_WORDS + 8 * -(-arms // 8), state_words.DIRECTORY + len(members) * state_words.ENTRY, 0
         entries = []
@@ -424,11 +427,11 @@ class State:
         return Laid(F, I, advice)
 
     def _with(self, members: Sequence[Member]) -> Self:
-        """A state of the same shape with other members."""
+        """Return a state of the same shape with other members."""
         return self._on(self._lay(members, [(len(F), len(I)) for F, I in members]))
 
     def _on(self, laid: Laid) -> Self:
-        """A state of the same shape in other memory."""
+        """Return a state of the same shape in other memory."""
         other = object.__new__(type(self))
         other.words, other.walks, other.laid = self.words, self.walks, laid
         other._rounds, other.tables, other._visited = self._rounds, self.tables, None
@@ -437,20 +440,20 @@ class State:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_rounds", "tables", "_visited")}
 
-    def __setstate__(self, given: dict[str, Any]) -> None:
+    def __setstate__(self, fields: dict[str, Any]) -> None:
         from ..kernels import rounds, tables
 
-        for name, value in given.items():
+        for name, value in fields.items():
             setattr(self, name, value)
         self._rounds, self.tables, self._visited = rounds, tables, None
 
 
 def _entries(I: Ints, members: int) -> Ints:
-    """The directory: an entry for each member."""
+    """Return the directory: an entry for each member."""
     end = state_words.DIRECTORY + members * state_words.ENTRY
     return I[state_words.DIRECTORY : end].reshape(-1, state_words.ENTRY)
 
 
 def _views(F: Floats, I: Ints, members: int) -> list[Member]:
-    """The members, as views."""
+    """Return the members, as views."""
     return [Member(F[f:g], I[i:j]) for f, g, i, j in _entries(I, members)[:, :4].tolist()]

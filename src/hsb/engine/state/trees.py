@@ -1,4 +1,4 @@
-"""Binary and K-ary trees: a row a node (DENSE), or a row a chain of nodes (COMPRESSED); see `kernels/rows.py` and `kernels/chains.py`."""
+"""Binary and K-ary trees: a row for each node (DENSE) or chain of nodes (COMPRESSED); see `kernels/rows.py` and `kernels/chains.py`."""
 
 import math
 from functools import lru_cache
@@ -16,11 +16,11 @@ from .sound import PART, take_rows
 from .views import TreeView
 
 DEEPEST = 650.0
-DENSE_WORDS = 1 << 22  # a tree whose rows take at most so many words is kept dense; memory is used as nodes are visited
+DENSE_WORDS = 1 << 22  # a tree whose rows take at most this number of words is dense; visited nodes allocate memory
 
 
 def make_tree(k: int, depth: int, arms: int, stop: float, most_rows: int = 0) -> Member:
-    """A tree in which every node but the leaves stops with prior `stop`. With `most_rows` it says when it has as many (`coarser`)."""
+    """Make a tree in which every inner node stops with prior `stop`. With `most_rows` it reports when it has that many rows (`coarser`)."""
     check_prior(stop, depth)
     go, stay = chain_prior(stop, depth)
     nodes = _nodes(k, depth) if depth < 64 else math.inf
@@ -30,7 +30,7 @@ def make_tree(k: int, depth: int, arms: int, stop: float, most_rows: int = 0) ->
 
 @lru_cache(32)
 def check_prior(stop: float, depth: int) -> None:
-    """Refuse a tree so deep that the prior of a path to a leaf is too small for a double."""
+    """Raise `BudgetError` for a tree so deep that the prior of a path to a leaf underflows a double."""
     if -depth * reproducible_math.log1p(-stop) > DEEPEST:
         passing = f"(1 - stop)^depth = e^{depth * reproducible_math.log1p(-stop):.0f}"
         raise BudgetError(
@@ -41,21 +41,21 @@ def check_prior(stop: float, depth: int) -> None:
 
 @lru_cache(32)
 def chain_prior(stop: float, depth: int) -> tuple[Floats, Floats]:
-    """Of 0, 1, ... depth links: the prior of passing all of them, (1 - stop)^links, and of stopping at one.
+    """Return for 0, 1, ... depth links the prior of passing all of them, (1 - stop)^links, and of stopping at one.
 
     >>> [numbers.tolist() for numbers in chain_prior(0.5, 2)]
     [[1.0, 0.5, 0.25], [0.0, 0.5, 0.75]]
     """
     each = reproducible_math.log1p(-stop) if stop < 1.0 else 0.0
     go = np.multiply.accumulate(np.append(1.0, np.full(depth, 1.0 - stop)))
-    far = go <= 0.5  # there nothing is lost by taking it from 1
+    far = go <= 0.5  # there the subtraction from 1 is accurate
     stay = np.where(far, 1.0 - go, [-reproducible_math.expm1(links * each) for links in range(depth + 1)])
-    go.flags.writeable = stay.flags.writeable = False  # many trees have the same
+    go.flags.writeable = stay.flags.writeable = False  # shared by many trees
     return go, stay
 
 
 def make_cells(cells: int, arms: int) -> Member:
-    """Trees of depth 0 side by side, one for each cell: the key is the cell's number."""
+    """Make trees of depth 0, one for each cell; the key is the cell's number."""
     ones = np.ones(1)
     member = _tree(2, 0, arms, ones, ones - 1.0, dense=True, roots=cells)
     member.I[tree_words.ROOTS], member.I[tree_words.PER_WORD] = cells, 0
@@ -67,7 +67,7 @@ def _nodes(k: int, depth: int) -> int:
 
 
 def _row_words(arms: int, *, dense: bool) -> int:
-    if dense:  # whole cache lines, the hidden part elsewhere
+    if dense:  # whole cache lines; the hidden part is separate
         return -(-(2 + max(arm_block(arms)[2], 4)) // 8) * 8
     return 4 + arm_block(arms)[2] + arms
 
@@ -103,9 +103,9 @@ def _tree(
 
 
 class Tree(Kind):
-    """Both kinds of trees."""
+    """Trees, dense and compressed."""
 
-    kept = 2  # what a row hides stands before its logarithms
+    kept = 2  # a row's hidden part comes before its logarithms
 
     def blocks(self, member: Member) -> Ints:
         tree, F = TreeView(member), member.F
@@ -113,16 +113,16 @@ class Tree(Kind):
         return np.asarray(rows[F[rows] + F[rows + 1] != 0.0] + 2)
 
     def scratch(self, member: Member) -> list[tuple[int, int]]:
-        """One number for each node of a path."""
+        """Return one number for each node of a path."""
         return [(0, 8), (int(member.I[h.WEIGHT]), member.visits)]
 
     def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
-        """The path too, and whether it was whole."""
+        """Return also the path, and whether it was whole."""
         tree = TreeView(member)
         return [*super().scratch_ints(member), (tree.path_at, tree.depth + 1), (tree_words.WHOLE, 1)]
 
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
-        """Row by row what was visited, or all of a small tree. A compressed tree gets the capacity that there is room for."""
+        """Copy visited rows, or all of a small tree. A compressed tree gets the capacity of the new arrays."""
         f, i = member
         if len(f) <= FEW_WORDS and (len(f), len(i)) == (len(F), len(I)):
             F[:], I[:] = f, i
@@ -144,7 +144,7 @@ class Tree(Kind):
         I[tree_words.CAPACITY] = (len(I) - tree.links0) // tree.link_stride
 
     def room(self, member: Member, rounds: int) -> tuple[int, int]:
-        """Twice the rows that it has, or enough for `rounds` if that is less. Rows not yet used take no memory."""
+        """Return sizes for twice the rows, or for `rounds` if that is less. Unused rows take no memory."""
         tree = TreeView(member)
         if tree.dense or tree.used + 2 <= tree.capacity:
             return super().room(member, rounds)
@@ -157,7 +157,7 @@ class Tree(Kind):
         return super().bytes_in_use(member) - 8 * (tree.capacity - tree.used) * words
 
     def trimmed(self, member: Member) -> Member:
-        """A compressed tree without the rows not in use."""
+        """Return a compressed tree without unused rows."""
         tree = TreeView(member)
         if tree.dense:
             return member
@@ -166,7 +166,7 @@ class Tree(Kind):
         return Member(member.F[: tree.row0 + tree.used * tree.stride], I)
 
     def fits(self, F: Floats, I: Ints, fresh: Member) -> bool:
-        """The header must be that of the settings, the links a tree, and the prior the settings' own."""
+        """Return whether the header is that of the settings and the links are a tree. Raises `FileError` for another stop prior."""
         ours, theirs = fresh.I[: h.HEADER].copy(), I[: h.HEADER].copy()
         if len(theirs) != h.HEADER:
             return False
@@ -186,14 +186,14 @@ class Tree(Kind):
         return same
 
     def like(self, I: Ints, fresh: Member) -> Member:
-        """A tree that was kept dense while its arms were few stays so as they become more."""
+        """Return a fresh tree of the stored layout: a tree stays dense as its arms become more."""
         own, kind = TreeView(fresh), I[h.KIND]
         if kind == fresh.number or kind not in (h.DENSE, h.COMPRESSED) or not fresh.I[h.TEMPLATE] or own.roots:
             return fresh
         return hung_as(fresh, _tree(own.fanout, own.depth, fresh.arms, own.go, own.stay, dense=bool(kind == h.DENSE)))
 
     def empty(self, F: Floats, I: Ints, fresh: Member) -> Member:
-        """A compressed tree's links are those of the file."""
+        """Return a member with the file's links, if the tree is compressed."""
         tree = TreeView(Member(F, I))
         if tree.dense:
             return super().empty(F, I, fresh)
@@ -204,7 +204,7 @@ class Tree(Kind):
         return own
 
     def take(self, own: Member, F: Floats) -> bool:
-        """Rows as `engine/kernels/rows.py` has them; of a dense tree, those that were visited, each below another and none a dead end."""
+        """Take the rows (`engine/kernels/rows.py`). In a dense tree each visited row needs a visited parent, each inner one a visited child."""
         tree = TreeView(own)
         forbidden = tree.depth > 0 and own.F[tree.stay_at + 1] == 0.0
         if not tree.dense:
@@ -233,7 +233,7 @@ class Tree(Kind):
         return float(flatten.compressed(*member, r, np.argsort(-tops, kind="stable"), np.zeros(tree.used)))
 
     def widened(self, member: Member) -> Member:
-        """The same links; rows for one more arm."""
+        """Return a new tree with the same links, and rows for one more arm."""
         tree, arms = TreeView(member), member.arms + 1
         wider = (
             make_cells(tree.roots, arms)
@@ -264,16 +264,16 @@ class Tree(Kind):
 
 
 def coarser(member: Member, levels: int) -> Member:
-    """A compressed binary tree of keys of one word, in which keys with the same first `levels` digits are one from now on.
+    """Return a compressed binary tree, with keys of one word, in which keys with the same first `levels` digits are equal.
 
-    What lies below that level is as it was at first. So rules that do not split there keep their gain, and only of those is anything proved
-    (`docs/proofs.md`, 8). Keys to come must have zeros behind the first `levels` digits.
+    Below that level everything is at its prior. So rules that do not split there keep their gain, and the bound is about those only
+    (`docs/proofs.md`, 8). Later keys must have zeros after the first `levels` digits.
     """
     tree = TreeView(member)
     links = tree.links.copy()
     bottom, top = links[:, 0] & 4095, links[:, 0] >> 12
     kept = np.flatnonzero(top <= levels)
-    number = np.full(tree.used + 1, -1)  # the last one: of no child
+    number = np.full(tree.used + 1, -1)  # the last: no child
     number[kept] = np.arange(len(kept))
     children = links[:, 1 : 1 + tree.fanout]
     links[:, 1 : 1 + tree.fanout] = np.where((bottom >= levels)[:, None], -1, number[children])
@@ -286,12 +286,12 @@ def coarser(member: Member, levels: int) -> Member:
 
 
 def rows_at(member: Member, levels: int) -> int:
-    """How many rows `coarser` would leave."""
+    """Return the number of rows that `coarser` would leave."""
     return int(np.count_nonzero(TreeView(member).links[:, 0] >> 12 <= levels))
 
 
 def is_tree(tree: TreeView) -> bool:
-    """Does every link lead to rows below it, each row hanging from one other, with keys within bounds that follow the path to them?"""
+    """Return whether every link leads to a row below, each row has one parent, and keys are within bounds and follow their paths."""
     links, rows, k = tree.links, tree.used, tree.fanout
     bottom, top = links[:, 0] & 4095, links[:, 0] >> 12
     children = links[:, 1 : 1 + k]
@@ -308,7 +308,7 @@ def is_tree(tree: TreeView) -> bool:
 
 
 def _keys_agree(tree: TreeView, above: Ints, option: Ints, below: Ints) -> bool:
-    """Has every key digits that there are, and does each row's begin as that of the row above, going on with the digit of its link?"""
+    """Return whether keys have valid digits, and each starts with its parent's digits, followed by that of the link."""
     bits, per_word = tree.bits, tree.per_word
     keys, bottom = tree.links[:, 1 + tree.fanout :], tree.links[:, 0] & 4095
     if np.any(keys >> (bits * per_word) != 0):
@@ -328,9 +328,9 @@ def _keys_agree(tree: TreeView, above: Ints, option: Ints, below: Ints) -> bool:
 
 
 def _digits(keys: Ints, bits: int, per_word: int) -> Ints:
-    """The digits of keys, a row each, the first split first."""
-    found = keys[:, :, None] >> (bits * np.arange(per_word - 1, -1, -1)) & ((1 << bits) - 1)
-    return np.asarray(found.reshape(len(keys), keys.shape[1] * per_word))
+    """Return the digits of keys, a row each, the first split first."""
+    digits = keys[:, :, None] >> (bits * np.arange(per_word - 1, -1, -1)) & ((1 << bits) - 1)
+    return np.asarray(digits.reshape(len(keys), keys.shape[1] * per_word))
 
 
 Tree(h.DENSE, h.COMPRESSED)

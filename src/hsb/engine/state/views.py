@@ -1,7 +1,7 @@
-"""Members by name, a view for each kind: what the words of its header say (`engine/kernels/words/`) and the tables that they lead to.
+"""Views of members, one class for each kind: the words of the header by name (`engine/kernels/words/`), and the tables.
 
-A view has the words as they were when it was made; its tables are the member's own memory. To change a word, write to the member's I.
-What all members have is named by `Member` itself.
+A view has a copy of the words from its construction; its tables are the member's memory. To change a word, write to the member's I.
+`Member` has the names of the common words.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class TreeView:
         words = self.I[: h.HEADER].tolist()
         self.dense = words[h.KIND] == h.DENSE
         self.logs: int = words[h.LOGS]
-        """How far behind a row its hidden part stands."""
+        """The offset of a row's hidden part."""
         self.depth: int = words[tree_words.DEPTH]
         self.fanout: int = words[tree_words.FANOUT]
         self.roots: int = words[tree_words.ROOTS]
@@ -43,17 +43,17 @@ class TreeView:
         self.stay_at: int = words[tree_words.STAY]
         self.path_at: int = words[tree_words.PATH]
         self.most_rows: int = words[tree_words.MOST_ROWS]
-        """Rows that it may have before its keys are made coarser; 0: any number."""
+        """The number of rows before keys become coarser; 0: no limit."""
 
     @property
     def rows(self) -> Floats:
-        """A row for each node of a dense tree, for each chain in use of a compressed one."""
+        """A row for each node of a dense tree, or each used chain of a compressed one."""
         count = self.capacity if self.dense else self.used
         return self.F[self.row0 : self.row0 + count * self.stride].reshape(count, self.stride)
 
     @property
     def links(self) -> Ints:
-        """A compressed tree's links, a row for each row in use (`kernels/chains.py`)."""
+        """The links of a compressed tree, one for each used row (`kernels/chains.py`)."""
         return self.I[self.links0 : self.links0 + self.used * self.link_stride].reshape(self.used, self.link_stride)
 
     @property
@@ -93,7 +93,7 @@ class IntervalsView:
 
     @property
     def sigma_e(self) -> Floats:
-        """How often each rate was scaled."""
+        """The number of scalings of each rate."""
         return self.F[self.sigma_e_at : self.sigma_e_at + self.square]
 
     @property
@@ -134,12 +134,12 @@ class GraphView:
 
     @property
     def spec(self) -> Ints:
-        """What the finder needs (`kernels/locate.py`)."""
+        """The data of the finder (`kernels/locate.py`)."""
         return self.I[self.spec_at : self.nodes_at]
 
     @property
     def nodes(self) -> Ints:
-        """Where in F the row of each node begins, by the node's number."""
+        """The offset in F of each node's row, by the node's number."""
         return self.I[self.nodes_at :]
 
 
@@ -151,26 +151,26 @@ class OptionsView:
         words = self.I[: h.HEADER].tolist()
         self.options: int = words[one_of_words.OPTIONS]
         self.row: int = words[one_of_words.NODE]
-        """Where in F its row begins."""
+        """The offset of its row in F."""
         self.block = self.row + 1 + 2 * self.options
-        """Where the root's arm block begins."""
+        """The offset of the root's arm block."""
         self.reach_at: int = words[one_of_words.CHILD_REACH]
         self.ratio_at: int = words[one_of_words.CHILD_RATIO]
         self.prior_at: int = words[one_of_words.PRIOR]
 
     @property
     def flag(self) -> Floats:
-        """The one word that says whether there are any `counts`."""
+        """One word: 1 if any of `counts` is not 0."""
         return self.F[self.row : self.row + 1]
 
     @property
     def weights(self) -> Floats:
-        """Of the options; where `counts` is not 0, too small by BASE to the power of that."""
+        """The weights of the options, each too small by BASE to the power of its count."""
         return self.F[self.row + 1 : self.row + 1 + self.options]
 
     @property
     def counts(self) -> Floats:
-        """How often each weight was scaled (`kernels/options.py`)."""
+        """The number of scalings of each weight (`kernels/options.py`)."""
         return self.F[self.row + 1 + self.options : self.block]
 
     @property
@@ -189,7 +189,7 @@ class AdvisorView:
         self.row0: int = words[advisor_words.ROW0]
         self.stride: int = words[advisor_words.STRIDE]
         self.end: int = words[advisor_words.ROWS_END]
-        """Where in F the rows end."""
+        """The offset in F of the end of the rows."""
 
     @property
     def rows(self) -> Floats:
@@ -198,7 +198,7 @@ class AdvisorView:
 
     @property
     def clock(self) -> float:
-        """Rounds learned from."""
+        """The number of learned rounds."""
         return float(self.F[advisor_words.CLOCK])
 
 
@@ -210,22 +210,22 @@ class EnsembleView:
         words = self.I[: h.HEADER].tolist()
         self.arms: int = words[h.ARMS]
         self.room: int = words[ensemble_words.ROOM]
-        """Places that there is room for."""
+        """The room for places."""
         self.places: int = words[ensemble_words.PLACES]
-        """Places in use, the constant among them."""
+        """The used places, with the constant."""
         self.cosines: int = words[ensemble_words.COSINES]
         """Cosines."""
         self.stride: int = words[ensemble_words.STRIDE]
         """Words of a row of the cosines' covariances."""
         self.nodes: int = words[ensemble_words.NODES]
-        """Nodes of the forest that there is room for."""
+        """The room for nodes of the forest."""
         self.nodes_used: int = words[ensemble_words.NODES_USED]
         self.node0: int = words[ensemble_words.NODE]
-        """Where in F the forest begins."""
+        """The offset of the forest in F."""
         self.block0: int = words[ensemble_words.BLOCK]
-        """Where in F the cuts begin that leaves watch."""
+        """The offset in F of the candidate cuts of leaves."""
         self.blocks: int = words[ensemble_words.BLOCKS]
-        """Blocks of cuts that there is room for."""
+        """The room for blocks of cuts."""
         self.blocks_used: int = words[ensemble_words.BLOCKS_USED]
         self.seed: int = words[ensemble_words.SEED]
-        """Random numbers that the forest has used."""
+        """The number of random numbers that the forest has used."""

@@ -1,4 +1,4 @@
-"""A new arm of an ensemble begins with what similar arms taught, worth a few plays, so that its own soon outweigh it."""
+"""The warm start of a new arm of an ensemble: from similar arms, worth a few plays, so that its own plays soon outweigh them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from .ensemble import compiled, cosine_models, forest_cuts, forest_nodes, linear
 from .member import Member
 from .views import EnsembleView
 
-PLAYS = 30.0  # that what others taught is worth at most, and after which an arm has its full say
-TEACHERS = 16  # arms that are listened to at most
-DOUBT = 10.0  # plays that the prior is worth beside them, where weights are averaged
+PLAYS = 30.0  # the largest worth of the other arms, and the plays after which an arm has full weight
+TEACHERS = 16  # arms that are averaged at most
+DOUBT = 10.0  # plays that the prior is worth in averages of weights
 
 
 def warm_start(member: Member, arm: int, similarity: Floats) -> float:
-    """Of an arm never played, the models begin at an average of the other arms'; how many plays that is worth. A view is changed in place.
+    """Set the models of an arm without plays to an average of the other arms'. Return its worth in plays. Changes a view in place.
 
-    Arm b has the say u_b = s_b min(n_b, PLAYS), n_b being its own plays as its long memory counts them. The average is worth
-    N = min(sum u, PLAYS) plays, N u_b / sum u of them b's; what b counted is scaled to that. In the forest these are the new counts. In
-    a regression they are its information; its weights are the average of theirs, N parts to DOUBT parts of the prior.
+    Arm b has the weight u_b = s_b min(n_b, PLAYS), with n_b its plays in its long memory. The average is worth N = min(sum u, PLAYS)
+    plays, N u_b / sum u of them from b, whose counts are scaled to that. In the forest these are the new counts. In a regression they are
+    the information; the weights are the average, N parts to DOUBT parts of the prior.
     O(TEACHERS * (places^3 + cosines^3) + nodes).
     """
     ensemble = EnsembleView(member)
@@ -46,10 +46,9 @@ def warm_start(member: Member, arm: int, similarity: Floats) -> float:
 def _regress(
     weights: Floats, covariances: Floats, precision: Floats, arm: int, teachers: Ints, worth: Floats, offset: float
 ) -> None:
-    """The weights and the covariance of an arm.
+    """Set the weights and the covariance of an arm.
 
-    What is averaged is what weights predict once the average loss is expected of the unknown (`_from_average` of the kernel), so that
-    is taken off at the end.
+    The average is over weights that include the average loss as the prior mean (`_from_average` of the kernel); it is subtracted at the end.
     """
     n, plays = len(precision), float(worth.sum())
     information, mean = np.diag(precision), np.zeros(n)
@@ -65,13 +64,13 @@ def _regress(
 
 
 def _inverse(matrix: Floats) -> Floats:
-    found = np.array(matrix, order="C")
-    compiled()[1].invert(found, np.zeros_like(found), len(found))
-    return found
+    inverse = np.array(matrix, order="C")
+    compiled()[1].invert(inverse, np.zeros_like(inverse), len(inverse))
+    return inverse
 
 
 def _count(member: Member, arm: int, teachers: Ints, worth: Floats) -> None:
-    """The counts of an arm in all nodes and cuts of the forest. The first tree's root counts plays."""
+    """Set the counts of an arm in all nodes and cuts of the forest. The first tree's root counts plays."""
     nodes, cuts, arms = forest_nodes(member), forest_cuts(member), member.arms
     for table, start in ((nodes, p.COUNTS), (cuts, p.WATCH), (cuts, p.WATCH + 2 * arms)):
         new = table[..., start + 2 * arm : start + 2 * arm + 2]

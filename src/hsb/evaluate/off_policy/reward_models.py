@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError, quoted
-from ...features.design import spread
+from ...features.design import design_matrix
 from ...features.tables import ContextTable
 from ...logs import Batch
 from ...structures import Structure
@@ -204,7 +204,7 @@ def reward_model(model: Structure | Given | None) -> RewardModel:
 
 def log_features(model: RewardModel, batch: Batch) -> Floats:
     """Return a batch's features for a reward model: for ridge, features by name become columns of numbers (`features/design.py`)."""
-    return spread(batch.named) if batch.named is not None and isinstance(model, Ridge) else batch.contexts
+    return design_matrix(batch.named) if batch.named is not None and isinstance(model, Ridge) else batch.contexts
 
 
 def _without(by_fold: Floats) -> Floats:

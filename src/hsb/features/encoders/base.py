@@ -1,4 +1,4 @@
-"""What an encoder is: fitted on the head of a log, then a fixed map from raw features to contexts, kept as plain data."""
+"""The base of encoders: fitted on the head of a log, then a fixed map from raw features to contexts, stored as plain data."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -15,11 +15,11 @@ Head = ArrayLike | Iterable[Any]
 
 
 class Encoder(ABC):
-    """What all encoders share: each is fitted on a head, the first rows of the data, then turns rows of features (n, d) into contexts.
+    """The base class of encoders: fitted on a head, the first rows of the data, they turn rows of features (n, d) into contexts.
 
-    A head is a table (n, d), or anything that gives tables or batches of a log each time it is iterated over, e.g. `log.head(10_000)`. A fitted
-    encoder is a function too: `hsb.replay`, `hsb.learn_from` and `hsb.evaluate` take it as `context=`. `to_dict` and `hsb.encode.from_dict`
-    keep it.
+    A head is a table (n, d), or an iterable of tables or batches of a log that can be iterated more than once, e.g. `log.head(10_000)`. A
+    fitted encoder is also a function: `hsb.replay`, `hsb.learn_from` and `hsb.evaluate` take it as `context=`. `to_dict` and
+    `hsb.encode.from_dict` store and restore it.
 
     >>> import hsb.features.encoders
     >>> encoder = hsb.encode.MinMax().fit([[10.0], [20.0]])
@@ -35,25 +35,25 @@ class Encoder(ABC):
             Encoder.kinds[cls.__name__] = cls
 
     def __init__(self) -> None:
-        self.features = 0  # of what it takes; 0 until fitted
-        self.clipped = 0  # rows that lay outside of what it was fitted on and were clipped
+        self.features = 0  # of its input; 0 until fitted
+        self.clipped = 0  # rows outside the range of the head, which were clipped
 
     @abstractmethod
     def fit(self, head: Head) -> Self:
-        """Learn from the head, in bounded memory; returns the encoder itself. What was learned before is forgotten.
+        """Fit the encoder to the head, in bounded memory, and return it. An earlier fit is forgotten.
 
-        A head that cannot be used, or that has fewer than two rows, raises `InputError`, and nothing changes.
+        Raises `InputError`, and changes nothing, if the head cannot be used or has fewer than two rows.
         """
 
     @property
     def named_columns(self) -> dict[str, str | None] | None:
-        """Of an encoder that takes columns by name: a dict of those that it was fitted on and their kinds; of others None."""
+        """The columns of the head and their kinds, if the encoder takes columns by name; else None."""
         return None
 
     def transform(self, rows: ArrayLike) -> Floats:
-        """The contexts, an array (n, d'), of rows of features (n, d). Of the encoder only `clipped`, the count of rows clipped, may change.
+        """Return the contexts, an array (n, d'), of rows of features (n, d). Only `clipped`, the count of clipped rows, may change.
 
-        `InputError` where it was not fitted, or on another number of features.
+        Raises `InputError` before `fit`, or for another number of features.
         """
         if not self.features:
             raise InputError(f"This {type(self).__name__} has not been fitted. Call fit(head) first.")
@@ -65,39 +65,39 @@ class Encoder(ABC):
     __call__ = transform  # so that an encoder can be given as `context=` of `hsb.replay`
 
     def parts(self, head: Any) -> Iterable[Any]:
-        """The tables of a head as `transform` takes them."""
+        """Return the tables of a head as `transform` takes them."""
         return tables(head)
 
     def to_dict(self) -> dict[str, Any]:
-        """A dict of plain data, for JSON: its class, its settings and what it learned."""
+        """Return a dict of plain data, for JSON: the class, the settings and the fit."""
         return {"encoder": type(self).__name__, **self._plain()}
 
     @abstractmethod
     def _transform(self, table: Floats) -> Floats:
-        """`transform` of a checked table."""
+        """Transform a checked table."""
 
     @abstractmethod
     def _plain(self) -> dict[str, Any]:
-        """What `to_dict` writes."""
+        """Return the data for `to_dict`."""
 
     @classmethod
     @abstractmethod
     def _from_plain(cls, data: dict[str, Any]) -> Self:
-        """The inverse of `_plain`."""
+        """Restore an encoder from the data of `_plain`."""
 
 
 class Summary(Protocol):
-    """What an encoder gathers from the tables of a head, in bounded memory."""
+    """The statistics that an encoder collects from the tables of a head, in bounded memory."""
 
     def add(self, table: Floats) -> None:
-        """Take in a table."""
+        """Add a table."""
 
 
 Gathered = TypeVar("Gathered", bound=Summary)
 
 
 class Streamed(Encoder, Generic[Gathered], listed=False):
-    """An encoder that reads its head once, table by table, into a summary; itself it changes only when the whole head was read."""
+    """An encoder that reads its head once, table by table, into a summary. It changes only after the whole head."""
 
     def fit(self, head: Head) -> Self:
         features, rows, summary = 0, 0, None
@@ -116,15 +116,15 @@ class Streamed(Encoder, Generic[Gathered], listed=False):
 
     @abstractmethod
     def _summary(self, table: Floats) -> Gathered:
-        """An empty summary for a head whose first table is `table`. InputError if the encoder has no use for such tables."""
+        """Return an empty summary for a head whose first table is `table`. Raises `InputError` if the encoder cannot use such tables."""
 
     @abstractmethod
     def _use(self, summary: Gathered) -> None:
-        """Set what `_transform` needs from the summary of a whole head. InputError if that cannot be done; nothing is changed then."""
+        """Set the parameters of `_transform` from the summary of a head. Raises `InputError`, and changes nothing, if that is impossible."""
 
 
 def from_dict(data: dict[str, Any]) -> Encoder:
-    """The encoder that `to_dict` wrote. `InputError` where `data` is none.
+    """Return the encoder that `to_dict` wrote. Raises `InputError` for any other `data`.
 
     >>> from hsb.features.encoders import MinMax
     >>> scale = MinMax().fit([[1.0], [3.0]])
@@ -138,7 +138,7 @@ def from_dict(data: dict[str, Any]) -> Encoder:
 
 
 def as_table(rows: ArrayLike) -> Floats:
-    """Rows of features as a table (n, d), one feature where they are plain numbers; refused where not all are finite."""
+    """Return rows of features as a table (n, d), with d = 1 for plain numbers. Raises `InputError` unless all are finite."""
     table = numbers("Features", rows)
     table = table.reshape(-1, 1) if table.ndim == 1 else table
     if table.ndim != 2:
@@ -150,7 +150,7 @@ def as_table(rows: ArrayLike) -> Floats:
 
 
 def tables(head: Head) -> Iterator[Floats]:
-    """The tables of a head, those without rows left out."""
+    """Yield the tables of a head that have rows."""
     is_table = isinstance(head, np.ndarray)
     if isinstance(head, list | tuple) and len(head):
         is_table = not hasattr(head[0], "contexts") and not (isinstance(head[0], np.ndarray) and head[0].ndim == 2)

@@ -1,4 +1,4 @@
-"""Categories to places in the unit interval: listed as they appeared, or hashed."""
+"""Encoding of categories as points of the unit interval: in order of appearance, or hashed."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -17,7 +17,7 @@ MOST = 1 << 16  # categories of a feature that Ordinal lists
 
 
 def code(category: object) -> float:
-    """The number that stands for a category in a table of numbers: 53 bits of a hash of its text, the same in every process and log.
+    """Return the number of a category in a table of numbers: 53 bits of a hash of its text, the same in every process and log.
 
     Among a million categories, two share a number with probability below 0.0001.
 
@@ -27,7 +27,7 @@ def code(category: object) -> float:
     try:
         text = str(category)
     except Exception:  # of whatever class: its own code runs here
-        raise InputError(f"A category needs a text of its own; given {quoted(category)}.") from None
+        raise InputError(f"A category needs a value that str() can convert; given {quoted(category)}.") from None
     return float(int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 11)
 
 
@@ -49,7 +49,7 @@ class _Listing:
 
 
 class _Categories(Streamed[_Listing], listed=False):
-    """What both share: which features are categories; the others pass unchanged."""
+    """The base class of both encoders: `columns` are categories; other features pass unchanged."""
 
     def __init__(self, columns: Sequence[int] | None = None) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class _Categories(Streamed[_Listing], listed=False):
         return range(self.features) if self.columns is None else self.columns
 
     def _check(self, features: int) -> None:
-        """Refuse a table that has not all the columns."""
+        """Raise `InputError` for a table without some of the columns."""
         if self.columns is not None and max(self.columns) >= features:
             raise InputError(f"columns names feature {max(self.columns)}; there are only 0 .. {features - 1}.")
 
@@ -88,7 +88,7 @@ class Ordinal(_Categories):
     def __init__(self, columns: Sequence[int] | None = None, *, unseen: Unseen = "own") -> None:
         super().__init__(columns)
         if not isinstance(unseen, str) or unseen not in ("own", "error"):
-            raise InputError(f"unseen must be 'own', a place of its own, or 'error'; given {quoted(unseen)}.")
+            raise InputError(f"unseen must be 'own' (a separate place) or 'error'; given {quoted(unseen)}.")
         self.unseen = unseen
         self.categories: dict[int, list[float]] = {}  # of each such feature, in order of appearance
 
@@ -156,7 +156,7 @@ class Hashed(_Categories):
         return _Listing(())
 
     def _use(self, summary: _Listing) -> None:
-        """A hash needs nothing of the head."""
+        """Count the features; a hash needs nothing else from the head."""
 
     def _transform(self, table: Floats) -> Floats:
         out = table.copy()

@@ -11,7 +11,7 @@ from .columns import Columns
 
 
 class Chain(Encoder):
-    """Encoders one after the other: each takes what the one before gives, and is fitted on it, so the head is read once for each.
+    """A chain of encoders: each is fitted on, and applied to, the output of the one before. The head is read once for each.
 
     >>> import numpy as np
     >>> from hsb.features.encoders import MinMax, PCA
@@ -29,7 +29,7 @@ class Chain(Encoder):
 
     @property
     def clipped(self) -> int:
-        """How many rows were clipped, summed over the encoders."""
+        """The number of clipped rows, summed over the encoders."""
         return sum(step.clipped for step in self.steps)
 
     @clipped.setter
@@ -87,7 +87,7 @@ class Chain(Encoder):
 
 
 class _Through:
-    """A head as it comes out of an encoder, table by table, each time it is iterated over."""
+    """The output of an encoder for a head, table by table, on each iteration."""
 
     def __init__(self, head: Head, step: Encoder) -> None:
         self.head, self.step = head, step

@@ -17,14 +17,14 @@ ROWS = 4096  # encoded at once
 
 
 class Columns(Encoder):
-    """Mixed columns with missing values as numbers: what HSB without a structure sees (`docs/contexts.md`), for policies that take numbers.
+    """Encodes mixed columns with missing values as numbers, as HSB without a structure sees them (`docs/contexts.md`).
 
-    A number becomes how many standard deviations it is from the mean. Each category, true and false, and "is missing" have a number of their
-    own, 0 or 1. Means, spreads and categories are those of the head; a category that it did not have is 0 everywhere.
+    A number is standardised: its distance from the mean in standard deviations. Each category, true and false, and "is missing" have an
+    indicator, 0 or 1. Means, deviations and categories are those of the head; a category that the head lacks is 0 everywhere.
 
-    `features` says what the columns are; None: that is found in the head. Logs of `hsb.logs` are read by name: columns may come in any order,
-    others are left out, and a log that lacks one is refused. `hsb.learn_from`, `hsb.replay` and `hsb.evaluate.off_policy` take it as
-    `context=`.
+    `features`: the declaration of the columns; None: inferred from the head. Logs of `hsb.logs` are read by name: columns may come in any
+    order, others are left out, and a log without one of them raises `InputError`.
+    `hsb.learn_from`, `hsb.replay` and `hsb.evaluate.off_policy` take it as `context=`.
 
     >>> import hsb.features.encoders
     >>> shop = {"country": ["FR", "DE", "FR"], "age": [30, None, 40]}
@@ -46,16 +46,16 @@ class Columns(Encoder):
 
     @property
     def declared(self) -> Features:
-        """What was said of the columns; what was not is found in the head."""
+        """The declaration of the columns, empty if they are inferred from the head."""
         return self._reader.features
 
     @property
     def names(self) -> list[str]:
-        """A list of what each number of a context says."""
+        """The names of the numbers of a context."""
         return self._reader.place_names[1:]
 
     def fit(self, head: Head) -> Self:
-        """Learn from a table, named columns or rows, or from the head of a log. Fewer than two rows raise `InputError`."""
+        """Fit to a table, named columns or rows, or the head of a log. Raises `InputError` for fewer than two rows."""
         reader, rows = FeatureReader(self._reader.features), 0
         for table in self.parts(head):
             _learn(reader, _select(reader, table))
@@ -67,7 +67,7 @@ class Columns(Encoder):
         return self
 
     def transform(self, rows: Any) -> Floats:
-        """The contexts of a table, an array with a row each and a column for each of `names`: of named columns, or rows if fitted on rows."""
+        """Return the contexts of a table, an array with a column for each of `names`. The table has columns by name, or rows if fitted so."""
         if not self.features:
             raise InputError("This Columns has not been fitted. Call fit(head) first.")
         reader = self._reader
@@ -83,7 +83,7 @@ class Columns(Encoder):
     __call__ = transform
 
     def parts(self, head: Any) -> Iterable[ContextTable]:
-        """The tables of a head: of a log its batches by name."""
+        """Yield the tables of a head; those of a log are its batches by name."""
         if hasattr(head, "by_name"):
             head = head.by_name()
         is_batches = hasattr(head, "head") and hasattr(head, "arms")
@@ -102,7 +102,7 @@ class Columns(Encoder):
 
     @classmethod
     def _from_plain(cls, data: dict[str, Any]) -> Self:
-        """What only trees see of numbers, and the sample that it was fitted on, are not kept."""
+        """Restore an encoder. The edges for trees and the sample of the head are not stored."""
         inputs, counts = len(data["moments"]), np.array(data["counts"], dtype=np.int64)
         moments = np.array(data["moments"], dtype=np.float64) if inputs else FeatureReader(Features()).arrays()["moments"]
         none = np.zeros(inputs, dtype=np.int64)
@@ -116,7 +116,7 @@ class Columns(Encoder):
 
 
 def _select(reader: FeatureReader, table: ContextTable) -> ContextTable:
-    """The columns that a reader knows, or all in the order of their names; InputError if one is lacking."""
+    """Return the columns that a reader knows, or all in the order of their names. Raises `InputError` if one is missing."""
     known = reader.named_columns
     if known is None or table.form != "named" or not table.columns:
         return table
@@ -126,7 +126,7 @@ def _select(reader: FeatureReader, table: ContextTable) -> ContextTable:
 
 
 def _learn(reader: FeatureReader, table: ContextTable) -> None:
-    """Let a reader take in a table."""
+    """Admit and observe all rows of a table."""
     at = 0
     while at < table.rows:
         raw, news = reader.read_part(table, at, min(at + ROWS, table.rows))

@@ -1,4 +1,4 @@
-"""An encoder inside the file of the policy that it makes contexts for: one file, so that the two are never those of different days."""
+"""An encoder inside its policy's file: a single file, so that the two cannot be of different versions."""
 
 import io
 import json
@@ -25,7 +25,7 @@ DAMAGE = (
 
 
 def with_encoder(policy: bytes, encoder: Encoder) -> bytes:
-    """The bytes of a policy's file, and the encoder in it; `hsb.load` reads the policy as before."""
+    """Return the bytes of a policy's file with an encoder added; `hsb.load` reads the policy as before."""
     buffer = io.BytesIO(policy)
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(ENTRY, json.dumps(encoder.to_dict()))
@@ -33,9 +33,9 @@ def with_encoder(policy: bytes, encoder: Encoder) -> bytes:
 
 
 def load(path: str | os.PathLike[str]) -> Encoder | None:
-    """The encoder that `hsb train` put into a policy's file; None where there is none in it. `hsb.load` reads the policy itself.
+    """Read the encoder that `hsb train` put into a policy's file; None for a file without one. `hsb.load` reads the policy itself.
 
-    `FileError` where the file is damaged, `InputError` where there is no file.
+    Raises `FileError` if the file is damaged, `InputError` if there is no file.
 
     >>> import hsb, hsb.features.encoders, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -46,7 +46,7 @@ def load(path: str | os.PathLike[str]) -> Encoder | None:
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"An encoder is loaded from a path; given {type(path).__name__}.")
     if not Path(path).is_file():
-        raise InputError(f"There is no file {path}.")
+        raise InputError(f"There is no file {path}. Give the path of a policy's file.")
     try:
         with zipfile.ZipFile(path) as archive:
             if ENTRY not in archive.namelist():
@@ -58,5 +58,5 @@ def load(path: str | os.PathLike[str]) -> Encoder | None:
                 text = file.read(MOST + 1)
         return from_dict(json.loads(text))
     except DAMAGE as error:
-        given = f"{path} does not hold an encoding of contexts ({str(error)[:200]})"
-        raise FileError(f"{given}. Train again, or use another copy.") from None
+        problem = f"{path} has a damaged encoding of contexts ({str(error)[:200]})"
+        raise FileError(f"{problem}. Train again, or use another copy.") from None

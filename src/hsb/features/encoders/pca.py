@@ -13,7 +13,7 @@ MOST = 1 << 20  # components
 
 
 class _Moments:
-    """Sums of rows and of their products, about a point near their mean so that little is lost."""
+    """Sums of rows and of their products, about a point near their mean for numerical accuracy."""
 
     def __init__(self, about: Floats) -> None:
         self.about, self.rows = about, 0
@@ -28,7 +28,7 @@ class _Moments:
 
 
 class PCA(Streamed[_Moments]):
-    """Projection on the `components` directions in which the head varies most, after taking off its mean.
+    """Projection on the `components` directions of largest variance of the head, after subtracting its mean.
 
     `explained` is the share of all variance along each direction, `axes` has a direction in each row.
 
@@ -50,7 +50,7 @@ class PCA(Streamed[_Moments]):
     def _summary(self, table: Floats) -> _Moments:
         d = table.shape[1]
         if self.components > d:
-            raise InputError(f"{self.components} components cannot be found in {d} features. Ask for at most {d}.")
+            raise InputError(f"{self.components} components are more than the {d} features. Use at most {d}.")
         with np.errstate(over="ignore"):
             return _Moments(table.mean(axis=0))
 
@@ -73,11 +73,11 @@ class PCA(Streamed[_Moments]):
         self.explained = np.maximum(values[chosen], 0.0) / total if total > 0.0 else np.zeros(self.components)
 
     def _transform(self, table: Floats) -> Floats:
-        """Sums go from the first feature on, not as BLAS adds them: the same bits on every machine, one row or many."""
-        found = np.empty((len(table), len(self.axes)))
+        """Project the rows. Sums start at the first feature, unlike those of BLAS: the same bits on every machine, for one row or many."""
+        projections = np.empty((len(table), len(self.axes)))
         for k, axis in enumerate(self.axes):
-            found[:, k] = np.cumsum(table * axis, axis=1)[:, -1] - np.cumsum(self.mean * axis)[-1]
-        return found
+            projections[:, k] = np.cumsum(table * axis, axis=1)[:, -1] - np.cumsum(self.mean * axis)[-1]
+        return projections
 
     def _plain(self) -> dict[str, Any]:
         return {"mean": self.mean.tolist(), "axes": self.axes.tolist(), "explained": self.explained.tolist()}

@@ -23,7 +23,7 @@ class _Range:
 
 
 class _Sample:
-    """The range of each feature, and an even draw of at most `size` rows of the head, however long, in bounded memory."""
+    """The range of each feature, and a uniform sample of at most `size` rows of the head, in bounded memory."""
 
     def __init__(self, features: int, size: int) -> None:
         self.range, self.size = _Range(features), size
@@ -40,7 +40,7 @@ class _Sample:
 
 
 class _Scale(Streamed[Gathered], listed=False):
-    """What both share: what happens to rows outside of the range that the head had."""
+    """The base class of both encoders: `outside` decides about rows outside the range of the head."""
 
     def __init__(self, *, outside: Outside = "clip") -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class _Scale(Streamed[Gathered], listed=False):
         if self.outside == "error":
             t = int(np.argmax(beyond))
             j = int(np.argmax(outside[t]))
-            where = f"outside [{self.low[j]}, {self.high[j]}], the range fitted on"
+            where = f"outside [{self.low[j]}, {self.high[j]}], the range of the head"
             raise InputError(f"Row {t}, feature {j} is {table[t, j]}, {where}. Fit on more rows, or use outside='clip'.")
         self.clipped += int(beyond.sum())
         return np.clip(table, self.low, self.high)
@@ -101,7 +101,7 @@ class MinMax(_Scale[_Range]):
 
 
 class Quantiles(_Scale[_Sample]):
-    """Each feature becomes the share of the head that lies below it: equal parts of [0, 1] then hold equally many rows.
+    """Each feature becomes the share of the head below it: equal parts of [0, 1] then have equally many rows.
 
     Ranks are taken at `knots` points of at most `sample` rows of the head, evenly drawn, and interpolated; equal rows get the middle of their
     ranks. `outside` is as in `MinMax`.
@@ -143,8 +143,8 @@ class Quantiles(_Scale[_Sample]):
     @classmethod
     def _from_plain(cls, data: dict[str, Any]) -> Self:
         scale = cls(outside=data["outside"])
-        for given in data["features"]:
-            points, ranks = (np.array(part, dtype=np.float64) for part in given)
+        for pair in data["features"]:
+            points, ranks = (np.array(part, dtype=np.float64) for part in pair)
             if points.shape != ranks.shape or not len(points) or (np.diff([points, ranks]) < 0.0).any():
                 raise InputError("A Quantiles needs for each feature increasing points and as many increasing ranks.")
             scale.points.append(points)
