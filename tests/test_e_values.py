@@ -95,8 +95,8 @@ def test_arms_that_were_all_available_are_the_same_said_or_not():
     said, unsaid, rng = ArmFeedback(), ArmFeedback(), np.random.default_rng(4)
     for t in range(1024):
         decision = hsb.Decision(context=None, arm=int(rng.integers(3)), propensity=1 / 3)
-        said.learned(decision, np.ones(3, dtype=np.uint8), int(decision.arm), True, [0, 1, 2])
-        unsaid.learned(decision, None if t % 300 else np.ones(3, dtype=np.uint8), int(decision.arm), True, [0, 1, 2])
+        said.add(decision, np.ones(3, dtype=np.uint8), int(decision.arm), True, [0, 1, 2])
+        unsaid.add(decision, None if t % 300 else np.ones(3, dtype=np.uint8), int(decision.arm), True, [0, 1, 2])
     for name in ("decisions", "answered", "available", "sums"):
         assert np.array_equal(getattr(said._evidence, name), getattr(unsaid._evidence, name))
 

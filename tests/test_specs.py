@@ -7,13 +7,13 @@ from hsb import specs
 
 
 def test_a_structure_lies_over_the_contexts_of_its_problem():
-    problem = specs.world({"name": "two-features"})
+    problem = specs.make_problem({"name": "two-features"})
     found = specs.structure({"kind": "BinaryTree", "depth": 3}, problem)
     assert found.space == problem.space and found.leaves == 8
 
 
 def test_a_policy_is_made_anew_for_each_seed():
-    problem = specs.world({"name": "smooth", "arms": 4})
+    problem = specs.make_problem({"name": "smooth", "arms": 4})
     make = specs.policy_spec({"policy": "Exp3", "horizon": 100}, problem, 100)
     one, other = make(1), make(2)
     assert isinstance(one, hsb.Exp3) and len(one.arms) == 4
@@ -25,9 +25,9 @@ def test_a_policy_is_made_anew_for_each_seed():
 )
 def test_an_error_names_the_key(given, message):
     with pytest.raises(hsb.InputError, match=message):
-        specs.world(given)
+        specs.make_problem(given)
 
 
 def test_only_classes_of_the_right_kind_are_imported():
     with pytest.raises(hsb.InputError):
-        specs.world({"name": "os:system"})
+        specs.make_problem({"name": "os:system"})

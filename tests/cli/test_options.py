@@ -3,7 +3,7 @@
 import inspect
 from dataclasses import dataclass
 
-from hsb.cli.options import flat
+from hsb.cli.options import flatten_options
 
 
 @dataclass
@@ -18,7 +18,7 @@ def test_the_fields_of_a_dataclass_become_parameters():
     def command(path: str, size: Size, *, seed: int = 0) -> None:
         seen.append((path, size, seed))
 
-    made = flat(command)
+    made = flatten_options(command)
     assert {"path", "depth", "wide", "seed"} <= set(inspect.signature(made).parameters)
     assert "size" not in inspect.signature(made).parameters
     made(path="here", depth=5, wide=True, seed=2)

@@ -4,7 +4,7 @@ import operator
 
 import pytest
 
-from hsb.evaluate.parallel import Teller, spread
+from hsb.evaluate.parallel import ProgressCounter, spread
 
 
 @pytest.mark.parametrize(("jobs", "backend"), [(1, "sequential"), (2, "threading")])
@@ -19,4 +19,4 @@ def test_an_error_comes_out():
 
 
 def test_nobody_needs_to_be_told():
-    Teller(None, 10)
+    ProgressCounter(None, 10)

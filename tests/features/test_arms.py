@@ -240,7 +240,7 @@ def test_what_cannot_be_taken_is_refused_and_nothing_changes():
         hsb.HSB(arms=["a", "b"], arm_features={"a": {"price": 1}, "b": {"price": "x"}})
     with pytest.raises(InputError, match="must be a dict"):
         hsb.HSB(arms=["a"], arm_features=[1])
-    with pytest.raises(InputError, match="structure and arm_features"):
+    with pytest.raises(InputError, match="a structure or arm_features, not both"):
         hsb.HSB(hsb.BinaryTree(depth=3), arms=["a"], arm_features={"a": {"price": 1}})
 
 

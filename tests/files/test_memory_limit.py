@@ -1,18 +1,14 @@
 """Files that ask for far more than they hold, of policies that find out features, are refused before it is taken; honest ones are read."""
 
 import gc
-import sys
 import tracemalloc
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.attack.bombs import bomb, category, drawn, tried
 from support.attack.forged import MAKERS, facts, play
 from support.forged_cases import changed
-
-sys.path.append(str(Path(__file__).parent / "attack"))
-from bombs import bomb, category, drawn, tried
 
 import hsb
 from hsb.engine.kernels.words import ensemble as words

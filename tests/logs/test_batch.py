@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hsb
-from hsb.logs.batch import Batch, Pools, pooled
+from hsb.logs.batch import Batch, Pools, number_pools
 
 GIVEN = {
     "contexts": [[0.1], [0.7], [0.3]],
@@ -48,7 +48,7 @@ def test_what_cannot_be_is_refused(change):
 
 def test_pools_are_the_different_rows():
     table = np.array([[1, 0, 1], [1, 1, 1], [1, 0, 1]], dtype=bool)
-    which, pools = pooled(table)
+    which, pools = number_pools(table)
     assert which.tolist() == [0, 1, 0] and pools.sizes.tolist() == [2, 3]
     assert pools.table(3)[which].tolist() == table.tolist()
     assert Pools.of([[2, 0], [1]]).table(3).tolist() == [[True, False, True], [False, True, False]]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from hsb.logs.values import Coded, coded, identity, labels, numbers, times, truths
+from hsb.logs.values import Coded, encode_labels, identity, labels, numbers, times, truths
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_labels_are_as_they_are():
 def test_a_coded_column_is_its_values():
     column = Coded(np.array([1, 0, -1, 1]), ["a", "b"])
     assert list(column) == ["b", "a", None, "b"] and len(column) == 4
-    found = coded(["x", "y", "x", None])
+    found = encode_labels(["x", "y", "x", None])
     assert found.values == ["x", "y"] and found.codes.tolist() == [0, 1, 0, -1]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hsb.logs import Batch
-from hsb.play.seen import Seen
+from hsb.play.seen import LogDigest
 
 GIVEN = {
     "contexts": [[0.1], [0.7], [0.3]],
@@ -16,7 +16,7 @@ GIVEN = {
 
 
 def digest(*batches, context=None):
-    seen = Seen(context)
+    seen = LogDigest(context)
     for batch in batches:
         seen.add(batch)
     return seen.digest()

@@ -227,4 +227,4 @@ def test_bad_input() -> None:
     refused(lambda: CsbFtpl(TREE, arms=2, regions=0), "regions", "at least 1")
     refused(lambda: CsbFtpl(TREE, arms=2, resamples=1.5), "resamples", "1.5")
     refused(lambda: CsbFtpl(hsb.BinaryTree(depth=20), arms=2, regions=1000), "1000 regions", "fewer regions")
-    refused(lambda: CsbFtpl(TREE, arms=2).regret_bound(), "Give regret_bound(horizon)")
+    refused(lambda: CsbFtpl(TREE, arms=2).regret_bound(), "Use regret_bound(horizon)")

@@ -173,5 +173,5 @@ def test_bad_input() -> None:
     bad_shapes(lambda structure, arms=2: EpochGreedy(structure, arms=arms))
     refused(lambda: EpochGreedy(TREE, arms=2, regions=True), "regions", "True")
     refused(lambda: EpochGreedy(hsb.BinaryTree(depth=20), arms=2, regions=1000), "1000 regions", "fewer regions")
-    refused(lambda: trained().regret_bound(), "Give regret_bound(horizon)")
+    refused(lambda: trained().regret_bound(), "Use regret_bound(horizon)")
     refused(lambda: trained().regret_bound(0), "at least 1")

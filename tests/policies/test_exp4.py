@@ -125,7 +125,7 @@ def test_rates_and_bounds():
     falling = hsb.theory.schedule.Falling(math.log(3), arms=4)
     assert Exp4(3, arms=4).regret_bound(100) == falling.bound(math.log(3), arms=4, horizon=100)
     assert Exp4(1, arms=4, horizon=100).learning_rate > 0  # one expert: nothing to learn, and no harm
-    refused(lambda: Exp4(3, arms=4, learning_rate=0.1).regret_bound(), ["how many rounds", "regret_bound(horizon)"])
+    refused(lambda: Exp4(3, arms=4, learning_rate=0.1).regret_bound(), ["the number of rounds", "regret_bound(horizon)"])
 
 
 def test_the_falling_rate():

@@ -59,7 +59,7 @@ def test_functions_are_not_in_files(tmp_path):
     refused(lambda: hsb.load(path, experts=FUNCTIONS[:2]), ["the 6 functions", "given"], hsb.FileError)
     refused(lambda: hsb.load(path, experts=6), ["the 6 functions", "given 6"], hsb.FileError)
     made("arms").save(path)
-    refused(lambda: hsb.load(path, experts=FUNCTIONS), ["no functions", "Leave experts= out"], hsb.FileError)
+    refused(lambda: hsb.load(path, experts=FUNCTIONS), ["not functions", "Leave experts= out"], hsb.FileError)
 
 
 def test_listed_mappings_and_their_own_tables_are_in_files(tmp_path):

@@ -132,7 +132,7 @@ def test_wrong_tables():
     assert state(policy) == before
 
 
-EXPERTS = ["list of functions", "hsb.mappings", "how many", "given"]
+EXPERTS = ["list of functions", "hsb.mappings", "number of experts", "given"]
 SETTINGS: dict[str, tuple[Any, list[str]]] = {
     "no experts": (lambda: Exp4([], arms=2), EXPERTS),
     "none": (lambda: Exp4(None, arms=2), [*EXPERTS, "None"]),

@@ -158,7 +158,7 @@ def test_the_guarantee_is_stated_and_grows_as_the_root_of_the_rounds() -> None:
     policy = hsb.HSB(hsb.BinaryTree(depth=10), arms=3)
     assert policy.regret_bound(4.0**12) / policy.regret_bound(4.0**10) == pytest.approx(4.0, rel=0.1)
     assert hsb.HSB(hsb.BinaryTree(depth=10), arms=3, drift=None).regret_bound(1e6) < 1e5
-    with pytest.raises(hsb.InputError, match="how many rounds"):
+    with pytest.raises(hsb.InputError, match="the number of rounds"):
         policy.regret_bound()
     assert theory.anytime_bound(policy.structure, arms=3, horizon=1e6) == policy.regret_bound(1e6)
 

@@ -59,7 +59,7 @@ def test_the_limit_that_is_set_is_the_limit():
 
 @pytest.mark.parametrize("context", [nested(2000), cyclic(), (nested(2000),), {"a": nested(2000)}])
 def test_plain_data_ends(context):
-    with pytest.raises(hsb.InputError, match="more than 100 levels, or holds itself"):
+    with pytest.raises(hsb.InputError, match="more than 100 levels, or contains itself"):
         hsb.Decision(context=context, arm="a", propensity=0.5).to_dict()
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hsb.problems.paper import SortedContexts, Stationary, SuddenChange, shifted, waves_and_line
+from hsb.problems.paper import SortedContexts, Stationary, SuddenChange, shift_models, waves_and_line
 
 XS = np.random.default_rng(0).random((1000, 1))
 
@@ -25,7 +25,7 @@ def test_the_arms_change_places_once(at):
     problem = SuddenChange(at=at)
     assert problem.change(1000) == int(1000 * at)
     before, after = (problem.expected(XS, np.full(1000, t), 1000) for t in (problem.change(1000) - 1, problem.change(1000)))
-    assert (before == waves_and_line(XS)).all() and (after == shifted(before.copy(), np.ones(1000, dtype=bool))).all()
+    assert (before == waves_and_line(XS)).all() and (after == shift_models(before.copy(), np.ones(1000, dtype=bool))).all()
     assert (np.sort(before, axis=1) == np.sort(after, axis=1)).all() and (before != after).any()
 
 

@@ -13,7 +13,7 @@ def test_what_is_right_passes():
     checks.check_horizon(1)
     checks.check_rate(0.1)
     checks.check_at_least_zero("floor", math.inf)
-    assert checks.counted(3, None) == (3, 3) and checks.counted(3, 2) == (3, 2)
+    assert checks.check_counts(3, None) == (3, 3) and checks.check_counts(3, 2) == (3, 2)
 
 
 @pytest.mark.parametrize(
@@ -26,9 +26,9 @@ def test_what_is_right_passes():
         lambda: checks.check_rate(-1.0),
         lambda: checks.check_at_least_zero("floor", -0.1),
         lambda: checks.check_at_least_zero("floor", math.nan),
-        lambda: checks.counted(0, None),
-        lambda: checks.counted(2, 0),
-        lambda: checks.counted(2.5, None),
+        lambda: checks.check_counts(0, None),
+        lambda: checks.check_counts(2, 0),
+        lambda: checks.check_counts(2.5, None),
     ],
 )
 def test_what_is_wrong_is_refused(call):

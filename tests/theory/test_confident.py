@@ -129,7 +129,7 @@ def test_its_bound_is_of_order_root_t_and_says_nothing_of_late_feedback():
 
 def test_its_bound_beside_the_default_s_is_as_the_page_says():
     """10^4 to 10^7 rounds, two to fifty arms, where the default's says anything: dearer without a structure, with one about the same."""
-    page = (Path(__file__).parent.parent / "docs" / "explanation" / "guarantee.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "explanation" / "guarantee.md").read_text(encoding="utf-8")
     assert "1.2 to 1.6 times the default's without a structure, .8 to 1.05 times with one (depth 10, three regions" in page
     tree = hsb.BinaryTree(depth=10)
     for arms in (2, 3, 10, 50):

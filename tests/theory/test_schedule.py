@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 import hsb
-from hsb.theory.schedule import FOREVER, Constant, Falling, Leaning
+from hsb.theory.schedule import FOREVER, BaselineShift, Constant, Falling
 
 
 def test_a_constant_rate_never_ends():
@@ -32,9 +32,9 @@ def test_a_bound_is_never_more_than_can_be_lost():
 
 
 def test_a_shift_is_set_a_few_times_and_makes_late_feedback_dearer():
-    leaning = Leaning(shift=0.5, share=0.05, first=256)
-    assert leaning.settings(100) <= leaning.settings(10_000) <= leaning.settings(10**6) < 50
-    assert Leaning(shift=0.0, share=0.05, first=256).late() == 1.0 < leaning.late()
+    shift = BaselineShift(largest=0.5, share=0.05, first=256)
+    assert shift.settings(100) <= shift.settings(10_000) <= shift.settings(10**6) < 50
+    assert BaselineShift(largest=0.0, share=0.05, first=256).late() == 1.0 < shift.late()
 
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, float("nan")])

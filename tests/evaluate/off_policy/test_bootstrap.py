@@ -35,5 +35,5 @@ def test_the_share_of_resamples_is_given_where_all_are_judged():
     """The control: the same arms and rewards, each shown in half of the rows."""
     found = compare_off_policy({"always a": "a", "always b": "b"}, one_arm_mostly(400, 0, 0.5))
     assert [each.best for each in found.values()] == [0.0, 1.0]
-    assert "best in resamples" in str(found) and "no probability of being the best" in found.html()
+    assert "best in resamples" in str(found) and "not the probability of being the best" in found.html()
     assert "100%" in str(found) and found.csv().splitlines()[0].endswith("best_in_resamples")

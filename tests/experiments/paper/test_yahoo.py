@@ -290,7 +290,7 @@ def test_opening(tmp_path):
     assert log.arms == ["id-3", "id-7", "id-4"]  # in the order of the dates
     for bad, what in (
         (lambda: hsb.logs.open(tmp_path / "none"), "no file"),
-        (lambda: hsb.logs.open([]), "No file"),
+        (lambda: hsb.logs.open([]), "at least one file"),
         (lambda: hsb.logs.open(3), "path"),
         (lambda: hsb.logs.open(tmp_path, "csv"), "format"),
         (lambda: hsb.logs.open(tmp_path, on_error="ignore"), "on_error"),
@@ -300,7 +300,7 @@ def test_opening(tmp_path):
     ):
         with pytest.raises(hsb.InputError, match=what):
             bad()
-    with pytest.raises(hsb.FileError, match="does not look like"):
+    with pytest.raises(hsb.FileError, match="not in any of the formats"):
         hsb.logs.open(tmp_path / "README")
 
 
@@ -313,7 +313,7 @@ def test_opening(tmp_path):
         ({"reward": [0.0, np.inf]}, "reward"),
         ({"reward": [0.0]}, "reward"),
         ({"contexts": [[np.nan], [0.0]]}, "contexts"),
-        ({"available": [[True, True], [True, False]]}, "does not offer"),
+        ({"available": [[True, True], [True, False]]}, "not available in that row"),
         ({"available": [[1, 1], [1, 1]]}, "booleans"),
     ],
 )

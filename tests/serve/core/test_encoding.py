@@ -3,7 +3,7 @@
 import pytest
 
 import hsb
-from hsb.serve.core.encoding import available, check_fits, fitted, needs_encoding
+from hsb.serve.core.encoding import available_kinds, check_fits, fitted, needs_encoding
 
 HEAD = [{"age": 20 + k, "device": ["phone", "desk"][k % 2]} for k in range(40)]
 
@@ -27,4 +27,6 @@ def test_a_policy_that_cannot_decide_on_a_context_is_refused():
 
 
 def test_forms_offer_less_where_propensities_must_be_exact():
-    assert set(available(True)) < set(available(False)) | set(available(True)) and "HSB" in available(True)
+    assert set(available_kinds(True)) < set(available_kinds(False)) | set(available_kinds(True)) and "HSB" in available_kinds(
+        True
+    )

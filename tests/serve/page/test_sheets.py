@@ -30,7 +30,7 @@ def test_arms_keep_their_places(local):
     local.ask(AddArm(1, "home", "c"))
     local.ask(RemoveArm(2, "home", "a"))
     page = taken(local)
-    assert page.available == ["b", "c"] and page.removed == ["a"] and [page.place(arm) for arm in "abc"] == [0, 1, 2]
+    assert page.active_arms == ["b", "c"] and page.removed == ["a"] and [page.place(arm) for arm in "abc"] == [0, 1, 2]
     assert page.first_arms == 2
 
 

@@ -1,8 +1,7 @@
 """The table of a policy in a notebook."""
 
-from hsb.policy.described import html
-
 import hsb
+from hsb.policy.notebook_table import html
 
 
 def test_it_says_what_the_policy_is():
