@@ -125,7 +125,7 @@ def explain(
 ) -> None:
     """Print what a policy plays, as rules.
 
-    Parts of the space, the largest first; the arm played most in each, and how surely; which features matter. A policy that was trained
+    Parts of the space, the largest first; the most probable arm of each and its probability; which features matter. A policy that was trained
     on a table speaks of its columns in their own units. Of a policy made with a horizon or a rate: its most probable mapping.
 
     At most 12 rules and about two seconds, unless told otherwise: --rules 40 --effort 10, or --all --effort 10.

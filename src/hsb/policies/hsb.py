@@ -248,7 +248,7 @@ class HSB(Policy):
         effort: float = 1.0,
         progress: Callable[[int, int], None] | None = None,
     ) -> Explanation:
-        """What it plays, as rules: regions, their arms, how sure. The `Explanation` prints as rules and can be drawn (`.plot()`).
+        """Return the rules that it plays: regions, their arms and probabilities. The `Explanation` prints as rules and has `.plot()`.
 
         Of the default: the arm played most, everywhere; the policy is asked, and `.agreement` says how often the rules are right. With a
         horizon, a rate or another drift: the most probable mapping.

@@ -170,15 +170,15 @@ def test_arms_added_past_what_an_advisor_can_afford_are_saved_too(tmp_path):
         anytime_schedule(arms=3, rate=0.1),
     ],
 )
-def test_a_stretch_says_until_when_it_holds(schedule):
+def test_a_phase_has_an_end(schedule):
     rounds = 0
     for _ in range(6):
-        stretch = schedule.stretch(rounds)
-        assert stretch.until > rounds
-        assert schedule.stretch(min(stretch.until, rounds + 10_000) - 1) == stretch
-        after = schedule.stretch(min(stretch.until, 10**9))
-        assert after.rate <= stretch.rate  # a rate never rises
-        rounds = min(stretch.until, 10**9)
+        phase = schedule.phase(rounds)
+        assert phase.until > rounds
+        assert schedule.phase(min(phase.until, rounds + 10_000) - 1) == phase
+        after = schedule.phase(min(phase.until, 10**9))
+        assert after.rate <= phase.rate  # a rate never rises
+        rounds = min(phase.until, 10**9)
 
 
 def test_a_bound_is_never_more_than_can_be_lost():
