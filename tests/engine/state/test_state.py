@@ -166,7 +166,7 @@ def test_arms_added_past_what_an_advisor_can_afford_are_saved_too(tmp_path):
         anytime_schedule(arms=3, rate=0.1),
     ],
 )
-def test_a_phase_says_until_when_it_holds(schedule):
+def test_a_phase_has_an_end(schedule):
     rounds = 0
     for _ in range(6):
         phase = schedule.phase(rounds)
