@@ -232,7 +232,7 @@ def test_a_snapshot_is_written_before_what_comes_after_it(tmp_path):
     slow.store.close()
 
 
-def test_decisions_after_a_promotion_are_recompute_decision(tmp_path):
+def test_decisions_after_a_promotion_are_recomputed(tmp_path):
     slow = with_a_candidate(tmp_path / "hsb.db")
     slow.ask(TakeSnapshot("s", "home"))  # the candidate is still reading
     slow.read()

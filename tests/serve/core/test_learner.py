@@ -25,7 +25,7 @@ def test_many_arms_times_many_features(tmp_path):
         page, cache = sheet(at.core, served, at.wall), TallyCache()
         tally, _ = cache.tally(at.store, page)
         found = alarms(page, tally, cache.evidence(at.store, page), None, 0)
-        assert sum("ms of a processor" in each for each in found) == some
+        assert sum("ms, during which" in each for each in found) == some
     at.close()
 
 

@@ -309,10 +309,10 @@ def test_other_arithmetic_is_said(tmp_path, capfd):
     file.close()
     with running(tmp_path / "hsb.db", admin_key=one.key) as one:
         said = capfd.readouterr().err
-        assert '"event": "recovery"' in said and "made by arithmetic 0123456789abcdef" in said
+        assert '"event": "recovery"' in said and "made with arithmetic 0123456789abcdef" in said
         page = one.get("/p/home/audit.json").json
         assert page["arithmetic"] == arithmetic() and "0123456789abcdef" in page["notes"][0]
-        assert "made by arithmetic 0123456789abcdef" in one.get("/p/home/audit").raw.decode()
+        assert "made with arithmetic 0123456789abcdef" in one.get("/p/home/audit").raw.decode()
 
 
 def test_rules_have_a_limit_of_time(tmp_path):

@@ -38,7 +38,7 @@ DECIDE = "/v1/policies/home/decisions"
         ("POST", DECIDE, {"id": 5}, 422, "misfit", "/id", "id must be text or null; given a whole number."),
         ("POST", DECIDE, {"id": "a b"}, 422, "refused", "/id", "letters, digits"),
         ("POST", DECIDE, {"available": ["a", "z"]}, 422, "unknown-arm", "/available/1", "The arms are 'a', 'b', 'c'"),
-        ("POST", DECIDE, {"available": []}, 422, "refused", "/available", "not empty"),
+        ("POST", DECIDE, {"available": []}, 422, "refused", "/available", "non-empty list"),
         ("POST", DECIDE, {"context": list(range(30))}, 422, "context", "/context", "20 values"),
         ("POST", "/v1/policies/house/decisions", {}, 404, "not-found", None, "no policy 'house'"),
         ("POST", DECIDE + "/batch", {"decisions": []}, 422, "rows", "/decisions", "1 to 50"),

@@ -234,7 +234,7 @@ def test_forms_do_what_they_say(tmp_path):
         assert (did[0], did[-1], len(did)) == ("Evaluate", "Change", 9)
 
         for section, form, said in (
-            ("candidates", {"do": "ramp", "ramp": "250"}, "ramp must be a share"),
+            ("candidates", {"do": "ramp", "ramp": "250"}, "ramp must be a number in [0, 1]"),
             ("candidates", {"do": "ramp", "ramp": "<b>"}, "must be a number"),
             ("candidates", {"do": "add", "name": "x", "kind": "HSB", "settings": "{"}, "Settings must be JSON"),
             ("candidates", {"do": "explode"}, "not what the form sends"),

@@ -42,7 +42,7 @@ def describe_outcome(core: "Core", kind: type, message: Any, outcome: Outcome) -
         return {"detail": f"There is no decision {quoted(message.decision)}." if kind is not Decide else GONE}
     if kind is Decide and status == "conflict":
         return {
-            "detail": f"The id {quoted(row.id)} belongs to a decision with another context, arms or baseline. Use another id.",
+            "detail": f"The id {quoted(row.id)} belongs to a decision for another request, e.g. with another context. Use another id.",
             "id": row.id,
         }
     served = core.by_id[row.policy]

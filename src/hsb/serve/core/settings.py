@@ -12,7 +12,7 @@ from .kinds import INEXACT, Plain, make_policy
 from .orders import Rules
 
 AGGREGATES = ("first", "last", "sum", "mean", "min", "max")
-FLOOR = 0.02  # default: every arm has probability 0.02 / arms or more, so that logs can evaluate other policies
+FLOOR = 0.02  # default: every arm has probability 0.02 / arms or more, so that logs can evaluate others; it costs at most that share
 DURABILITIES = ("fsync", "receipt")
 LONGEST = 400 * 86_400  # seconds that a policy waits for feedback
 LONGEST_KEPT = 36_500 * 86_400  # seconds for which contexts are kept
