@@ -105,7 +105,7 @@ def endpoints_page() -> str:
     ]
     for tag, rows in kinds.items():
         parts += [f"## {tag.capitalize()}", "\n".join(["| | path | scope | what |", "|---|---|---|---|", *rows])]
-    limits = [f"| `{name}` | {value:,} |" for name, value in ServerSettings().shown().items()]
+    limits = [f"| `{name}` | {value:,} |" for name, value in ServerSettings().describe().items()]
     parts += [
         "## Limits",
         "As `/v1/limits` has them. Sizes are bytes, times seconds.",

@@ -1,4 +1,4 @@
-"""A policy that a service keeps: the same `decide` and `learn`, over HTTP. The standard library is all that it needs."""
+"""A client for `hsb serve`: a policy with `decide` and `learn` over HTTP. It needs only the standard library."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .checks import NAME, is_number, whole
 from .errors import InputError, quoted
 from .files.json_values import TIMES, encode_context
 
-AGAIN = (429, 503, 507)  # answers after which the same request may be sent again
+AGAIN = (429, 503, 507)  # statuses after which the same request may be sent again
 LONGEST = 5.0  # seconds between two tries
 
 
 @dataclass(frozen=True)
 class RemoteDecision:
-    """A decision that a service made, as `hsb.Remote.decide` returns it.
+    """A decision made by a service, returned by `hsb.Remote.decide`.
 
     >>> RemoteDecision(context=0.2, arm="a", propensity=0.4, id="order-77", version=812).id
     'order-77'
@@ -33,14 +33,14 @@ class RemoteDecision:
     propensity: float
     """The probability with which the arm was played."""
     id: str
-    """The name of the decision in the service."""
+    """The id of the decision in the service."""
     version: int = 0
-    """How many updates the policy had learned."""
+    """The number of rows of its stream that the policy had learned."""
     available: tuple[str, ...] | None = None
-    """The arms that were available; None: all of them."""
+    """The available arms; None: all of them."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The decision as plain data that JSON can hold: context, arm, propensity and id.
+        """Return context, arm, propensity and id as plain data for JSON.
 
         >>> RemoteDecision(context=0.2, arm="a", propensity=0.4, id="order-77").to_dict()
         {'context': 0.2, 'arm': 'a', 'propensity': 0.4, 'id': 'order-77'}
@@ -49,18 +49,17 @@ class RemoteDecision:
 
 
 class Remote:
-    """A policy of `hsb serve`: `decide` and `learn` as a policy has them, each on the service's disk when it returns.
+    """A policy of `hsb serve`, with the methods `decide` and `learn` of a policy. When they return, their data are on the service's disk.
 
-    - `url`: the address of the service, as http://127.0.0.1:8765, with `policy`; or that of the policy, as
-      http://127.0.0.1:8765/v1/policies/home.
-    - `policy`: the name of the policy; None where `url` has it.
-    - `key`: the key that the service printed, or made for you; None where it asks for none.
-    - `timeout`: how many seconds to wait for one answer.
-    - `retries`: how often a request is sent again where no answer came, or the service says that it is busy. Every request has an id, so that
-      one which is sent twice counts once.
+    - `url`: the address of the service, e.g. http://127.0.0.1:8765, or of the policy, e.g. http://127.0.0.1:8765/v1/policies/home.
+    - `policy`: the name of the policy; None if `url` includes it.
+    - `key`: a key of the service; None if it runs with --no-auth.
+    - `timeout`: seconds to wait for one answer.
+    - `retries`: how often a request is sent again if no answer comes or the service is busy. Requests have ids, so a request that arrives twice
+      counts once.
 
-    What the service refuses raises `InputError`; where it does not answer, or fails, every method raises `ConnectionError`. Threads may share
-    one; they take turns.
+    Methods raise `InputError` if the service rejects a request, and `ConnectionError` if it does not answer or fails. Threads may share a
+    Remote; they take turns.
 
     >>> import hsb
     >>> hsb.Remote("http://127.0.0.1:8765", policy="home", key="hsb_...")
@@ -70,10 +69,12 @@ class Remote:
     def __init__(
         self, url: str, *, policy: str | None = None, key: str | None = None, timeout: float = 10.0, retries: int = 4
     ) -> None:
-        self.scheme, self.host, self.prefix, named = _parts(url)
-        if policy is not None and named is not None and policy != named:
-            raise InputError(f"url is that of the policy {quoted(named)}, and policy is {quoted(policy)}. Give one of them.")
-        self.policy = named if policy is None else policy
+        self.scheme, self.host, self.prefix, policy_of_url = _split_url(url)
+        if policy is not None and policy_of_url is not None and policy != policy_of_url:
+            raise InputError(
+                f"url has the policy {quoted(policy_of_url)}, but policy is {quoted(policy)}. Give only one of them."
+            )
+        self.policy = policy_of_url if policy is None else policy
         if not isinstance(self.policy, str) or not NAME.fullmatch(self.policy):
             raise InputError(f"policy must be the name of a policy of the service, e.g. 'home'; given {quoted(policy)}.")
         if key is not None and (not isinstance(key, str) or not key.isascii() or not key.isprintable() or not key):
@@ -93,8 +94,8 @@ class Remote:
         """Choose an arm for a context.
 
         - `available`: the arms to choose among; None: all of them.
-        - `id`: a name for the decision, at most 64 letters, digits and . _ ~ -; None makes one. The same `id` again is the same decision.
-        - `baseline`: the arm that is played with the share that the policy's `ramp` leaves to a baseline; None: the policy's own baseline.
+        - `id`: a name for the decision, at most 64 letters, digits and . _ ~ -; None: a new one. The same `id` again returns the same decision.
+        - `baseline`: the arm that gets the share which the policy's `ramp` leaves; None: the baseline in the policy's settings.
         """
         body: dict[str, Any] = {"context": _plain(context), "id": str(uuid.uuid4()) if id is None else id}
         if available is not None:
@@ -103,55 +104,60 @@ class Remote:
             body["available"] = list(available)
         if baseline is not None:
             body["baseline"] = baseline
-        found = self._ask("POST", f"/v1/policies/{self.policy}/decisions", body)
-        about = {"arm": found["arm"], "propensity": found["propensity"], "id": found["id"], "version": found["version"]}
+        answer = self._request("POST", f"/v1/policies/{self.policy}/decisions", body)
+        about = {"arm": answer["arm"], "propensity": answer["propensity"], "id": answer["id"], "version": answer["version"]}
         arms = None if available is None else tuple(body["available"])
         return RemoteDecision(context=context, available=arms, **about)
 
     def learn(
         self, decision: RemoteDecision | str, *, loss: float | None = None, reward: float | None = None, id: str = "1"
     ) -> str:
-        """Say what a decision earned. Returns what becomes of that: "accepted" (it will be learned), "learned", "duplicate",
-        or "not_learned" (it is kept, but the policy cannot learn it, e.g. since its context has other kinds of values than those before).
+        """Report the reward or loss of a decision, and return its status.
 
-        `decision` is a `RemoteDecision` or the id of one. Give either `loss` or `reward`. A decision may have several rewards, each with an
-        `id` of its own, where the service sums or averages them. A reward that comes too late raises `InputError`.
+        The status is "accepted" (it will be learned), "learned", "duplicate" or "not_learned" (it is kept, but the policy cannot learn it, e.g.
+        because a feature of its context has another kind than before).
+
+        - `decision`: a `RemoteDecision`, or the id of one.
+        - `loss`, `reward`: give exactly one.
+        - `id`: distinguishes several rewards of a decision, which the policy's `aggregate` combines.
+
+        Raises `InputError` if the reward comes too late.
         """
         name = decision.id if isinstance(decision, RemoteDecision) else decision
         if not isinstance(name, str) or not NAME.fullmatch(name):
-            raise InputError(f"learn needs a decision of Remote.decide, or its id; given {quoted(decision)}.")
+            raise InputError(f"learn needs a decision from Remote.decide, or its id; given {quoted(decision)}.")
         if (loss is None) == (reward is None):
-            given = "both." if loss is not None else "neither. Where no reward came, leave learn out."
-            raise InputError(f"learn needs loss= or reward=, exactly one; given {given}")
-        what, value = ("reward", reward) if loss is None else ("loss", loss)
+            count = "both." if loss is not None else "neither. If no reward came, do not call learn."
+            raise InputError(f"learn needs loss= or reward=, exactly one; given {count}")
+        field, value = ("reward", reward) if loss is None else ("loss", loss)
         if not isinstance(value, bool) and not is_number(value):
-            raise InputError(f"{what} must be a number; given {quoted(value)}.")
-        found = self._ask("POST", f"/v1/decisions/{name}/reward", {what: float(value), "id": id})
-        return str(found["status"])
+            raise InputError(f"{field} must be a number; given {quoted(value)}.")
+        answer = self._request("POST", f"/v1/decisions/{name}/reward", {field: float(value), "id": id})
+        return str(answer["status"])
 
     def probabilities(self, context: Any = None) -> dict[str, float]:
-        """A dict of the probability of each arm for a context, as it would be played now."""
+        """Return the probability of each arm for a context, as it would be played now."""
         text = quote(json.dumps(_plain(context)))
-        found = self._ask("GET", f"/v1/policies/{self.policy}/probabilities?context={text}", None)
-        return dict(found["probabilities"])
+        answer = self._request("GET", f"/v1/policies/{self.policy}/probabilities?context={text}", None)
+        return dict(answer["probabilities"])
 
     def about(self) -> dict[str, Any]:
-        """A dict of what the service says of the policy: version, arms, settings, certificate."""
-        return self._ask("GET", f"/v1/policies/{self.policy}", None)
+        """Return the policy as the service describes it: version, arms, settings, certificate."""
+        return self._request("GET", f"/v1/policies/{self.policy}", None)
 
     def close(self) -> None:
-        """Close the connection; the next request makes another."""
+        """Close the connection; the next request opens another."""
         with self._lock:
             self._drop()
 
     # -- requests -------------------------------------------------------------------------------------------------------
 
-    def _ask(self, method: str, path: str, body: Any) -> dict[str, Any]:
+    def _request(self, method: str, path: str, body: Any) -> dict[str, Any]:
         try:
             raw = None if body is None else json.dumps(body, allow_nan=False).encode()
         except (ValueError, TypeError, RecursionError, UnicodeEncodeError):
             raise InputError(
-                f"A service takes what JSON can hold, and no NaN: None is what is missing; given {quoted(body)}."
+                f"The request must be JSON without NaN; given {quoted(body)}. Give None for a missing value."
             ) from None
         with self._lock:
             for left in range(self.retries, -1, -1):
@@ -160,7 +166,9 @@ class Remote:
                 except (OSError, http.client.HTTPException) as error:
                     self._drop()
                     if not left:
-                        raise ConnectionError(f"{self!r} does not answer: {type(error).__name__}: {error}") from error
+                        raise ConnectionError(
+                            f"{self!r} does not answer: {type(error).__name__}: {error}. Check the address, and that the service runs."
+                        ) from error
                     time.sleep(min(LONGEST, 0.05 * 2 ** (self.retries - left)))
                     continue
                 if status in AGAIN and left:
@@ -185,48 +193,48 @@ class Remote:
 
 
 def _plain(context: Any) -> Any:
-    """A context as JSON has it; a tuple is a list there. A service knows no dates."""
-    found = encode_context(list(context) if isinstance(context, tuple) else context)
-    values = found.items() if isinstance(found, dict) else [("context", found)]
-    if late := [name for name, value in values if isinstance(value, dict) and list(value)[:1] in [[tag] for tag in TIMES]]:
+    """Return a context as plain data for JSON, with lists for tuples. Raises InputError if it has a date."""
+    plain = encode_context(list(context) if isinstance(context, tuple) else context)
+    values = plain.items() if isinstance(plain, dict) else [("context", plain)]
+    if dates := [name for name, value in values if isinstance(value, dict) and list(value)[:1] in [[tag] for tag in TIMES]]:
         raise InputError(
-            f"A service takes what JSON has, which has no dates; {quoted(late[0])} is one. Give when.isoformat() where the policy was made "
-            f'with "features": {{{quoted(late[0])}: "time"}}, or numbers and text: when.hour, when.strftime(\'%A\').'
+            f"{quoted(dates[0])} is a date, which JSON does not have. Give when.isoformat() if the policy was made with "
+            f'"features": {{{quoted(dates[0])}: "time"}}; otherwise numbers and text, e.g. when.hour, when.strftime(\'%A\').'
         )
-    return found
+    return plain
 
 
-def _parts(url: Any) -> tuple[str, str, str, str | None]:
-    """Scheme, host, what the paths begin with, and the policy if it is named."""
+def _split_url(url: Any) -> tuple[str, str, str, str | None]:
+    """Return scheme, host and path prefix of a service's address, and the policy if the address includes it."""
     fix = f"url must be the address of a service, e.g. 'http://127.0.0.1:8765'; given {quoted(url)}."
     if not isinstance(url, str) or not url.isascii() or not url.isprintable() or " " in url:
         raise InputError(fix)
     try:
-        found = urlsplit(url)
-        _ = found.port
+        parts = urlsplit(url)
+        _ = parts.port
     except ValueError:
         raise InputError(fix) from None
-    if found.scheme not in ("http", "https") or not found.hostname or found.query or found.fragment or "@" in found.netloc:
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or "@" in parts.netloc:
         raise InputError(fix)
-    before, _, after = found.path.rstrip("/").partition("/v1/policies/")
-    return found.scheme, found.netloc, before, after or None
+    before, _, after = parts.path.rstrip("/").partition("/v1/policies/")
+    return parts.scheme, parts.netloc, before, after or None
 
 
 def _pause(headers: Mapping[str, str]) -> float:
-    said = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
-    return min(LONGEST, float(said)) if said.isascii() and said.isdigit() else 0.5
+    seconds = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
+    return min(LONGEST, float(seconds)) if seconds.isascii() and seconds.isdigit() else 0.5
 
 
 def _answer(status: int, text: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(text) if text else {}
+        body = json.loads(text) if text else {}
     except ValueError:
-        found = {}
-    if not isinstance(found, dict):
-        found = {}
+        body = {}
+    if not isinstance(body, dict):
+        body = {}
     if 200 <= status < 300:
-        return found
-    said = str(found.get("detail") or f"the service answered {status}")
+        return body
+    detail = str(body.get("detail") or f"the service answered {status}")
     if status in AGAIN or status >= 500:
-        raise ConnectionError(f"{status}: {said}")
-    raise InputError(f"{said} Here: hsb.Remote(url, key='hsb_...')." if status == 401 else said)
+        raise ConnectionError(f"{status}: {detail}")
+    raise InputError(f"{detail} In Python: hsb.Remote(url, key='hsb_...')." if status == 401 else detail)

@@ -118,7 +118,7 @@ def test_bounds_are_those_of_the_theory(capsys):
     ):
         assert f"{bound:,.0f}" in out
     assert cli.main(["bounds", "--arms", "3", "--depth", "52", "--horizon", "10", "--regions", "1"]) == 0
-    assert "says nothing yet" in said(capsys)[0]
+    assert "is not informative" in said(capsys)[0]
 
 
 def test_bad_input_is_one_line_and_writes_nothing(toys, tmp_path, capsys, monkeypatch):
@@ -148,7 +148,7 @@ def test_a_part_that_fails_is_one_line(toys, tmp_path, capsys, monkeypatch):
 
 def test_without_its_packages_the_command_says_how_to_install_them(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "typer", None)
-    fails(capsys, ["--version"], r"needs typer, which is not installed: pip install 'hsb\[cli\]'")
+    fails(capsys, ["--version"], r"needs typer, which is not installed. Run: pip install 'hsb\[cli\]'")
 
 
 def test_a_stopped_run_goes_on_in_a_process_of_its_own(tmp_path):
@@ -161,7 +161,7 @@ def test_a_stopped_run_goes_on_in_a_process_of_its_own(tmp_path):
     started.send_signal(signal.SIGINT)
     _, err = started.communicate(timeout=60)
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "cache").glob("*.json")}
-    assert started.returncode == 130 and "finished parts are kept" in err and "Traceback" not in err, err
+    assert started.returncode == 130 and "Finished parts and checkpoints are kept" in err and "Traceback" not in err, err
     assert 0 < len(kept) < 80 and [path.name for path in (tmp_path / "out").iterdir()] == ["cache"]
     again = subprocess.run(command, capture_output=True, text=True, check=True)
     assert str(tmp_path / "out" / "report.html") in again.stdout

@@ -95,7 +95,7 @@ def test_one_policy_alone_prints_six_estimators(folder, capsys):
     ("options", "words"),
     [
         ([], "There is nothing to evaluate. Give --policy"),
-        (["--policy", "A", "--policy", "A"], "Two candidates are called a. Name one of them"),
+        (["--policy", "A", "--policy", "A"], "Two candidates are called a. Give one another name"),
         (["--policy", "A", "--baseline", "z"], "--baseline must be one of a, uniform; given z"),
         (["--policy", "A", "--html", "no/such/c.html"], "There is no folder no/such"),
         (["--always", "7"], "the arm '7', which the log never offers"),

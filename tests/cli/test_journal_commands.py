@@ -46,14 +46,14 @@ def test_check_beside_a_service(db, capsys, monkeypatch):
     """What is written while it looks is of later: it finds nothing wrong with it."""
     local = Local(db)
     local.ask(Create(0, {"name": "other", "arms": ["a", "b"]}, b"0123456789abcdef"))
-    usual = checking._check_standings
+    usual = checking._check_statuses
 
     def standings(journal, policy, report):
         usual(journal, policy, report)
         local.ask(Decide(1, "other", f"o{policy.id}", {"age": 1}))
         assert local.ask(Reward(1, f"o{policy.id}", 1.0)).status == "learned"
 
-    monkeypatch.setattr(checking, "_check_standings", standings)
+    monkeypatch.setattr(checking, "_check_statuses", standings)
     code, out, _ = run(capsys, "journal", "check", db)
     local.close()
     assert code == 0 and "2 policies, 40 decisions re-derived" in out

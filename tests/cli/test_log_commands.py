@@ -135,7 +135,7 @@ def test_bad_input_is_one_line_and_writes_nothing(log, tmp_path, capsys, monkeyp
     fails(capsys, ["replay", log, "--policy", "noise.hsb"], "not a whole hsb policy file")
     fails(capsys, ["replay", log, "--depth", "99"], "--depth")
     fails(capsys, ["replay", log, "--checkpoint", "none/c"], "no folder")
-    fails(capsys, ["replay", log, "--policy", "bad.hsb"], "does not say to which policy")
+    fails(capsys, ["replay", log, "--policy", "bad.hsb"], "does not state which policy it belongs to")
     fails(capsys, ["replay", log, "--policy", "two.hsb"], "136")
     fails(capsys, ["train", log], "--out")
     fails(capsys, ["train", log, "--out", "none/p.hsb"], "no folder none")
@@ -145,7 +145,7 @@ def test_bad_input_is_one_line_and_writes_nothing(log, tmp_path, capsys, monkeyp
     fails(capsys, ["evaluate", log], "--policy")
     fails(capsys, ["evaluate", log, "--policy", "exp3.hsb"], "Nothing to go by")
     fails(capsys, ["evaluate", log, "--policy", "exp3.hsb", "--clip", "-1"], "clip must be")
-    fails(capsys, ["explain", "exp3.hsb"], "of kind Exp3, which has no rules")
+    fails(capsys, ["explain", "exp3.hsb"], "of the kind Exp3, which has no rules")
     fails(capsys, ["explain", "none.hsb"], "none.hsb")
     fails(capsys, ["convert", log, "out.moon"], "out.moon")
     fails(capsys, ["convert", "none.txt", "out.parquet"], "none.txt")
@@ -178,7 +178,7 @@ def test_a_stopped_replay_goes_on_in_a_process_of_its_own(tmp_path, capsys):
         time.sleep(0.001)
     started.send_signal(signal.SIGINT)
     out, err = started.communicate(timeout=60)
-    assert started.returncode == 130 and out == "" and "goes on from there" in err and "Traceback" not in err, err
+    assert started.returncode == 130 and out == "" and "run the same command to resume" in err and "Traceback" not in err, err
     assert kept.exists()
     found = run_json(capsys, *command[3:-5], "--checkpoint", kept)
     right = run_json(capsys, *command[3:-5])

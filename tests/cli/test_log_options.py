@@ -61,7 +61,7 @@ def test_without_propensities_it_is_said_what_can_be_done(shop, capsys):
 
 def test_a_replay_that_cannot_be(shop, capsys):
     out, _ = run(capsys, "replay", shop, *OPTIONS, "--propensity", "rare", *FRESH)
-    assert "nan" not in out and "nothing matched, so no average reward; the log 0." in out
+    assert "nan" not in out and "no event matched, so there is no average reward; the log 0." in out
     assert "Warning: " in out and "events were passed over" in out and "1e-06" in out and "hsb evaluate" in out
     found = run_json(capsys, "replay", shop, *OPTIONS, "--propensity", "rare", *FRESH)
     assert found["matched"] == 0 and found["average_reward"] is None and len(found["warnings"]) == 1

@@ -134,7 +134,7 @@ def test_a_file_for_more(logs, tmp_path, capsys):
         ("colour = 1", "policy.toml: colour: unknown key"),
         ("policy = ", "policy.toml is not TOML"),
         ('features = {age = "moon"}', "features.age: kind: must be one of number, category"),
-        ('policy = "LinUCB"\nfeatures = {age = "number"}', "features: HSB without a structure"),
+        ('policy = "LinUCB"\nfeatures = {age = "number"}', "features: only HSB without a structure"),
         ('features = {age = "number"}', "takes the columns age; the log has no age"),
     ):
         config.write_text(text + "\n")

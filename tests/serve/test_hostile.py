@@ -15,7 +15,7 @@ from hsb.serve.checking import check
 from hsb.serve.core import AddArm, AddCandidate, Core, Create, Decide, Forget, Now, Promote, Purge, Reward, TakeSnapshot, sealed
 from hsb.serve.core.messages import Commit, Follow, Followed, Pack, Packed
 from hsb.serve.http import ServerSettings
-from hsb.serve.http.recompute import made_again
+from hsb.serve.http.recompute import recompute_decision
 from hsb.serve.local import Local
 from hsb.serve.store import Full, sqlite, start, views
 from hsb.serve.store.erasing import about_person, erase_some
@@ -231,14 +231,14 @@ def test_a_snapshot_is_written_before_what_comes_after_it(tmp_path):
     slow.store.close()
 
 
-def test_decisions_after_a_promotion_are_made_again(tmp_path):
+def test_decisions_after_a_promotion_are_recompute_decision(tmp_path):
     slow = with_a_candidate(tmp_path / "hsb.db")
     slow.ask(TakeSnapshot("s", "home"))  # the candidate is still reading
     slow.read()
     slow.ask(Promote("p", "home", "new"))
     slow.ask(Decide("d", "home", "last", {"x": 1}))
     row = views.decision(slow.store, "last")[0]
-    assert made_again(str(tmp_path / "hsb.db"), "home", row, 20.0)["same"]
+    assert recompute_decision(str(tmp_path / "hsb.db"), "home", row, 20.0)["same"]
     slow.store.close()
 
 
@@ -269,7 +269,7 @@ def test_a_key_for_some_policies_makes_none_for_others(one):
         found = one.post("/v1/keys", {"name": "more", "scopes": ["admin"], "policies": policies}, key=team)
         assert found.status == 403, found
     assert one.post("/v1/keys", {"name": "same", "scopes": ["decide"], "policies": ["home"]}, key=team).status == 201
-    assert one.get("/v1/audit entries?policy=other", key=team).status == 403
+    assert one.get("/v1/audit?policy=other", key=team).status == 403
     assert all(each["policies"] == ["home"] for each in one.get("/v1/keys", key=team).json["keys"])
 
 

@@ -51,10 +51,10 @@ def test_losses_are_mirrored(one):
     ("call", "words"),
     [
         (lambda r: r.decide(0.5, available=["z"]), "Unknown arm 'z'"),
-        (lambda r: r.decide(float("nan")), "no NaN: None is what is missing"),
-        (lambda r: r.decide({"when": datetime.date(2026, 3, 1)}), "no dates; 'when' is one"),
+        (lambda r: r.decide(float("nan")), "must be JSON without NaN; given"),
+        (lambda r: r.decide({"when": datetime.date(2026, 3, 1)}), "'when' is a date, which JSON does not have"),
         (lambda r: r.learn("nobody", reward=1), "no decision 'nobody'"),
-        (lambda r: r.learn("nobody"), "exactly one; given neither. Where no reward came, leave learn out"),
+        (lambda r: r.learn("nobody"), "exactly one; given neither. If no reward came, do not call learn"),
         (lambda r: r.learn(5, reward=1), "needs a decision"),
         (lambda r: r.learn("d", reward="x"), "must be a number"),
         (lambda r: hsb.Remote("ftp://x", policy="p"), "url must be"),
@@ -70,7 +70,7 @@ def test_wrong_calls(remote, call, words):
 
 def test_without_a_key(one):
     remote = hsb.Remote(f"http://127.0.0.1:{one.port}", policy="home")
-    with pytest.raises(hsb.InputError, match=r"Give a key: .* hsb\.Remote\(url, key="):
+    with pytest.raises(hsb.InputError, match=r"The request has no key\. .* hsb\.Remote\(url, key="):
         remote.decide()
     remote.close()
 

@@ -63,7 +63,7 @@ def test_a_copy_in_the_place_of_what_a_crash_left(at, tmp_path):
     assert names(db.parent) == ["copy.db", "hsb.db", "hsb.db.before", "hsb.db.before-wal", "hsb.db.lock"]
     assert decisions(db) == [f"d{k}" for k in range(10)]
     assert decisions(done.before) == [f"d{k}" for k in range(20)]  # nothing is lost of what was there
-    with pytest.raises(hsb.FileError, match=r"hsb\.db\.before is there"):
+    with pytest.raises(hsb.FileError, match=r"hsb\.db\.before exists"):
         restore(copy, db)
 
 
@@ -83,8 +83,8 @@ def test_what_is_refused_changes_nothing(at, tmp_path, kind):
         "running": "in use by another process",
         "itself": "the journal itself",
         "wal beside the copy": "has a WAL beside it",
-        "wal of another": "hsb.db-wal is that of a file which is not there",
-        "not sound": "is not sound, and nothing was changed",
+        "wal of another": "hsb.db-wal belongs to a file that is missing",
+        "not sound": "is not sound, so nothing was changed",
         "no journal": "cannot be read|no journal",
         "nothing": "There is no journal",
     }

@@ -17,7 +17,7 @@ MORE = ["file", "features", "control"]
 
 
 @pytest.mark.parametrize("what", ["Exp3", "control"] if LEVEL == "small" else [*KINDS, *MORE])
-def test_a_policy_processes_without_compiling(what):
+def test_a_policy_runs_without_compiling(what):
     """In a process of its own: whatever was compiled or loaded for another test would be there already."""
     pytest.importorskip("numba")
     env = os.environ | {"HSB_ENGINE": "numba"}  # with the native library nothing is compiled anywhere

@@ -1,4 +1,4 @@
-"""The command `hsb`, which needs packages that the library does not."""
+"""The command `hsb`. It needs packages that the library does not."""
 
 import importlib.util
 import sys
@@ -7,10 +7,10 @@ NEEDS = ("joblib", "matplotlib", "rich", "typer")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; its exit code. What goes wrong is one line on stderr."""
+    """Run the command and return its exit code. An error is one line on stderr."""
     for name in NEEDS:
         if importlib.util.find_spec(name) is None:
-            print(f"hsb: the command needs {name}, which is not installed: pip install 'hsb[cli]'", file=sys.stderr)
+            print(f"hsb: the command needs {name}, which is not installed. Run: pip install 'hsb[cli]'", file=sys.stderr)
             return 2
     from .app import start
 

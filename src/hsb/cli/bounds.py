@@ -1,4 +1,4 @@
-"""The command `hsb bounds`: the theory's rates and bounds, a policy a row."""
+"""The command `hsb bounds`: rates and regret bounds from the theory, one policy a row."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -12,14 +12,14 @@ from ..structures import BinaryTree
 
 
 def bounds(
-    arms: Annotated[int, Option(min=1, help="M, how many arms.")],
+    arms: Annotated[int, Option(min=1, help="M, number of arms.")],
     depth: Annotated[int, Option(min=0, max=52, help="D, the depth of a binary tree: 2^D cells.")],
-    horizon: Annotated[int, Option(min=1, help="T, how many rounds.")],
+    horizon: Annotated[int, Option(min=1, help="T, number of rounds.")],
     regions: Annotated[int | None, Option(min=1, help="R, regions of the best partition; by default as many as arms.")] = None,
 ) -> None:
-    """Print what the theory promises.
+    """Print the theory's bounds on the regret.
 
-    Bounds on the regret, and the rates that they are for.
+    Each row has a policy, its learning rate, and the bound that holds for that rate.
 
     Example: hsb bounds --arms 3 --depth 10 --horizon 100000
     """
@@ -35,11 +35,11 @@ def bounds(
         table.add_row(name, rate, f"{bound:,.0f}", f"{bound / horizon:.4f}", against)
     console.print(table)
     if most >= horizon:
-        console.print("A bound above the number of rounds says nothing yet: it takes more rounds.", soft_wrap=True)
+        console.print("A bound above the number of rounds is not informative: it needs a larger --horizon.", soft_wrap=True)
 
 
 def rows(*, arms: int, depth: int, horizon: int, regions: int) -> Iterator[tuple[str, str, float, str]]:
-    """Policy, rate, bound, and whom the bound compares with.
+    """Yield policy, learning rate, regret bound, and what the bound compares with.
 
     >>> [(name, round(bound)) for name, _, bound, _ in rows(arms=3, depth=10, horizon=100_000, regions=3)]
     [('HSB, horizon known', 6720), ('HSB, nothing given', 11826), ('S-EXP3', 25981), ('EXP3', 812)]

@@ -1,4 +1,4 @@
-"""The command evaluate: what policies would earn on a log, one by itself or several against each other."""
+"""The command evaluate: estimate what one policy would earn on a log, or compare several."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,82 +16,83 @@ from ..files import policy_file
 from ..policy import Policy
 from . import output
 from .log_options import Json, SomeRows
-from .log_results import tell
-from .messages import made_already
+from .log_results import print_result
+from .messages import for_saved_policies
 from .policy_files import load, try_out
 
-POLICY = "A policy's file, made by hsb train or policy.save; several times for several, name=FILE to name one."
-LEARN = "A policy's file (or name=FILE) that goes on learning: it is replayed."
+POLICY = "File of a policy, made by hsb train or policy.save; repeat it for several, name=FILE gives one a name."
+LEARN = "File of a policy (or name=FILE) that continues to learn: it is replayed."
 ALWAYS = "An arm: a candidate that always plays it."
 BASELINE = "Compare with this candidate, by its name, or with uniform; by default the first."
-ESTIMATOR = "Of a comparison: dr (doubly robust), switch, snips, ips or clipped."
+ESTIMATOR = "Estimator of a comparison: dr (doubly robust), switch, snips, ips or clipped."
 CLIP = "Largest weight that clipped and switch allow an event; by default sqrt(rows)."
 ENGINE = "Where the log's files are read: local, dask or ray."
 UNIFORM = "uniform"
 
 
 @dataclass(frozen=True)
-class Written:
-    """The files that a comparison is written to."""
+class OutputFiles:
+    """Files to write a comparison to."""
 
     html: Annotated[Path | None, Option(help="File for a page with the picture and the table.")] = None
     csv: Annotated[Path | None, Option(help="File for the table, as comma-separated values.")] = None
     png: Annotated[Path | None, Option(help="File for the picture.")] = None
 
-    def wanted(self) -> dict[str, Path]:
-        """Those that were asked for."""
+    def paths(self) -> dict[str, Path]:
+        """Return the paths that were given, by option."""
         return {name: path for name, path in vars(self).items() if path is not None}
 
-    def write(self, found: OffPolicyComparison) -> None:
-        """Each whole or not at all; all are made before the first is written."""
+    def write(self, comparison: OffPolicyComparison) -> None:
+        """Write each file completely or not at all. All contents are made before the first file is written."""
         contents: dict[str, Callable[[], bytes]] = {
-            "html": lambda: found.html().encode(),
-            "csv": lambda: found.csv().encode(),
-            "png": found.png,
+            "html": lambda: comparison.html().encode(),
+            "csv": lambda: comparison.csv().encode(),
+            "png": comparison.png,
         }
-        made = {path: contents[name]() for name, path in self.wanted().items()}
-        for path, content in made.items():
+        contents_by_path = {path: contents[name]() for name, path in self.paths().items()}
+        for path, content in contents_by_path.items():
             policy_file.write_atomically(path, content)
 
 
 def evaluate(
     source: SomeRows,
-    written: Written,
+    files: OutputFiles,
     policy: Annotated[list[str] | None, Option(help=POLICY, metavar="FILE")] = None,
     learn: Annotated[list[str] | None, Option(help=LEARN, metavar="FILE")] = None,
     always: Annotated[list[str] | None, Option(help=ALWAYS, metavar="ARM")] = None,
-    uniform: Annotated[bool, Option("--uniform", help="Uniform play as a candidate, too.")] = False,
+    uniform: Annotated[bool, Option("--uniform", help="Add uniform play as a candidate.")] = False,
     baseline: Annotated[str | None, Option(help=BASELINE, metavar="NAME")] = None,
     estimator: Annotated[str, Option(help=ESTIMATOR)] = "dr",
-    confidence: Annotated[float, Option(help="Of a comparison's intervals, 0.5 to 0.99.")] = 0.95,
+    confidence: Annotated[float, Option(help="Confidence of a comparison's intervals, 0.5 to 0.99.")] = 0.95,
     clip: Annotated[float | None, Option(help=CLIP)] = None,
-    seed: Annotated[int, Option(min=0, help="What the bootstrap's random numbers follow from.")] = 0,
+    seed: Annotated[int, Option(min=0, help="Seed of the bootstrap.")] = 0,
     engine: Annotated[str, Option(help=ENGINE)] = "local",
-    jobs: Annotated[int, Option(min=1, help="Processes that read the log's files.")] = 1,
+    jobs: Annotated[int, Option(min=1, help="Number of processes that read the log's files.")] = 1,
     as_json: Json = False,
 ) -> None:
-    """Evaluate policies, as they are, on a log: what would they earn?
+    """Estimate what policies would earn on a log, without further learning.
 
-    Of one policy six estimators are shown, each with a 95% interval and, after "surely", one that holds for any log whose propensities are
-    right. The first is a bootstrap; where the log cannot carry one, a warning says why, and it is marked [safe] or [bounds].
+    For one policy, six estimators are shown, each with two 95% intervals. The first is a bootstrap; if the log does not allow one, a
+    warning gives the reason and the interval is marked [safe] or [bounds]. The second, after "surely", holds for any log with correct
+    propensities.
 
-    Several candidates are compared on the same events: values, differences to the baseline, event by event, corrected for their number, and
-    how often each was best when the events were drawn again.
+    Several candidates are compared on the same events: values, paired differences to the baseline with intervals corrected for their number,
+    and how often each was best in bootstrap samples.
 
     Use rows that the policies did not learn from: --skip.
 
     Example: hsb evaluate clicks.parquet --policy now.hsb --policy new.hsb --baseline uniform --html candidates.html
     """
-    for path in written.wanted().values():
+    for path in files.paths().values():
         try_out(path)
     check_engine(engine)
-    given = _Candidates(policy or [], learn or [], always or [], uniform, baseline)
+    candidates = _Candidates(policy or [], learn or [], always or [], uniform, baseline)
     log = source.open()
-    with output.rows("evaluate", quiet=as_json) as progress, made_already():
-        if given.only is not None and not written.wanted() and (engine, jobs) == ("local", 1):
-            player, encoder = given.only
+    with output.rows("evaluate", quiet=as_json) as progress, for_saved_policies():
+        if candidates.only is not None and not files.paths() and (engine, jobs) == ("local", 1):
+            player, encoder = candidates.only
             alone = evaluation.off_policy(player, log, clip=clip, context=encoder, seed=seed, progress=progress)
-            said, values = str(alone), alone.to_dict()
+            text, values = str(alone), alone.to_dict()
         else:
             how: dict[str, Any] = {
                 "estimator": estimator,
@@ -100,23 +101,29 @@ def evaluate(
                 "seed": seed,
                 "engine": engine,
             }
-            found = evaluation.compare_off_policy(
-                given.made(log), log, baseline=given.baseline, context=given.contexts, jobs=jobs, progress=progress, **how
+            comparison = evaluation.compare_off_policy(
+                candidates.build(log),
+                log,
+                baseline=candidates.baseline,
+                context=candidates.contexts,
+                jobs=jobs,
+                progress=progress,
+                **how,
             )
-            written.write(found)
-            said, values = str(found), found.to_dict() | {"files": [str(path) for path in written.wanted().values()]}
-    tell(as_json, values | {"skipped": len(log.problems)}, said, *map(str, written.wanted().values()), log=log)
+            files.write(comparison)
+            text, values = str(comparison), comparison.to_dict() | {"files": [str(path) for path in files.paths().values()]}
+    print_result(as_json, values | {"skipped": len(log.problems)}, text, *map(str, files.paths().values()), log=log)
 
 
 class _Candidates:
-    """The candidates as the options name them; the policies' files are read at once."""
+    """The candidates that the options name. The constructor reads the policies' files."""
 
     def __init__(
         self, policies: Sequence[str], learning: Sequence[str], always: Sequence[str], uniform: bool, baseline: str | None
     ) -> None:
         self.contexts: dict[str, Any] = {}
-        self.fixed = self._loaded(policies)
-        self.learning = self._loaded(learning)
+        self.fixed = self._load(policies)
+        self.learning = self._load(learning)
         self.always = {f"always {arm}": arm for arm in always}
         for name in self.always:
             self._new(name)
@@ -133,40 +140,43 @@ class _Candidates:
 
     def _new(self, name: str, encoder: Any = None) -> None:
         if name in self.contexts:
-            raise InputError(f"Two candidates are called {name}. Name one of them: --policy another=FILE.")
+            raise InputError(f"Two candidates are called {name}. Give one another name: --policy another=FILE.")
         self.contexts[name] = encoder
 
-    def _loaded(self, texts: Iterable[str]) -> dict[str, Policy]:
-        found = {}
+    def _load(self, texts: Iterable[str]) -> dict[str, Policy]:
+        policies_by_name = {}
         for text in texts:
-            name, path = named(text)
+            name, path = parse_candidate(text)
             policy, encoder = load(path)
             self._new(name, encoder)
-            found[name] = policy
-        return found
+            policies_by_name[name] = policy
+        return policies_by_name
 
     @property
     def only(self) -> tuple[Policy, Any] | None:
-        """The policy and its encoder, where it is the only candidate."""
+        """The policy and its encoder, if it is the only candidate; else None."""
         if len(self.contexts) > 1 or not self.fixed:
             return None
         [(name, policy)] = self.fixed.items()
         return policy, self.contexts[name]
 
-    def made(self, log: logs.Log) -> dict[str, Any]:
-        """What is compared, by name."""
-        arms = dict.fromkeys(arm for each in (*self.fixed.values(), *self.learning.values()) for arm in each.arms)
+    def build(self, log: logs.Log) -> dict[str, Any]:
+        """Return the candidates by name, for `hsb.evaluate.compare_off_policy`."""
+        arms = dict.fromkeys(arm for policy in (*self.fixed.values(), *self.learning.values()) for arm in policy.arms)
         if not all(text in map(str, arms) for text in self.always.values()):
             arms |= dict.fromkeys(log.arms if log.knows_arms else log.by_name().find_arms())
-        found: dict[str, Any] = {**self.fixed, **{name: evaluation.Learning(each) for name, each in self.learning.items()}}
-        found |= {name: _arm(text, list(arms)) for name, text in self.always.items()}
-        return found | ({UNIFORM: None} if self.uniform else {})
+        candidates: dict[str, Any] = {
+            **self.fixed,
+            **{name: evaluation.Learning(policy) for name, policy in self.learning.items()},
+        }
+        candidates |= {name: _arm(text, list(arms)) for name, text in self.always.items()}
+        return candidates | ({UNIFORM: None} if self.uniform else {})
 
 
-def named(text: str) -> tuple[str, Path]:
-    """The name and the file that an option gives: name=FILE, or a file, whose name without its ending it is.
+def parse_candidate(text: str) -> tuple[str, Path]:
+    """Return the name and the file in an option: name=FILE, or a file, whose name without its ending is used.
 
-    >>> named("new=models/b.hsb")[0], named("models/b.hsb")[0]
+    >>> parse_candidate("new=models/b.hsb")[0], parse_candidate("models/b.hsb")[0]
     ('new', 'b')
     """
     name, equals, path = text.partition("=")
@@ -176,5 +186,5 @@ def named(text: str) -> tuple[str, Path]:
 
 
 def _arm(text: str, arms: Sequence[Hashable]) -> Hashable:
-    """The arm that is written so."""
+    """Return the arm whose text this is; the text itself if no arm matches."""
     return next((arm for arm in arms if str(arm) == text), text)

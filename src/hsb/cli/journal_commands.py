@@ -1,4 +1,4 @@
-"""The commands about a service's journal: check, backup, restore, export. The service itself is loaded when one of them runs."""
+"""Commands about a service's journal: check, backup, restore, export. They import the service when they run."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .log_options import Json
 
 journal = typer.Typer(
     name="journal",
-    help="""What a service wrote down: check it, copy it, go back to a copy, export it.
+    help="""Check, copy, restore or export the journal of a service.
 
-    hsb serve keeps every decision, reward and update in one file, from which all that it did can be made again.
+    hsb serve keeps every decision, reward and update in one file, from which its state can be recomputed.
 
     Example: hsb journal check hsb.db
     """,
@@ -29,10 +29,10 @@ Db = Annotated[Path, Argument(help="The journal, a file of hsb serve.", metavar=
 
 @journal.command()
 def check(db: Db, as_json: Json = False) -> None:
-    """Replay a journal from nothing, and say whether all of it follows.
+    """Replay a journal from its beginning, and check that it is sound.
 
-    Every decision is made again, arm and propensity, every update compared with its rewards, every snapshot with the state that its
-    stream makes, and the file itself is looked through. Exit code 1 where something does not. The service may be running.
+    Every decision is recomputed, arm and propensity; every update is compared with its rewards, every snapshot with a replay of the
+    stream; and SQLite checks the file. The exit code is 1 if there is a problem. The service may be running.
 
     Example: hsb journal check hsb.db
     """
@@ -54,11 +54,9 @@ def check(db: Db, as_json: Json = False) -> None:
 
 @journal.command()
 def backup(
-    db: Db,
-    to: Annotated[Path, Argument(help="Where the copy goes: nothing may be there.", metavar="TO")],
-    as_json: Json = False,
+    db: Db, to: Annotated[Path, Argument(help="The new file; it must not exist.", metavar="TO")], as_json: Json = False
 ) -> None:
-    """Copy a journal as it is at this moment, whole or not at all. The service may be running.
+    """Copy a journal as of this moment, completely or not at all. The service may be running.
 
     Example: hsb journal backup hsb.db hsb-monday.db
     """
@@ -76,13 +74,13 @@ def backup(
 @journal.command()
 def restore(
     copy: Annotated[Path, Argument(help="A copy that hsb journal backup made.", metavar="COPY")],
-    db: Annotated[Path, Argument(help="The journal whose place it takes. No service may run on it.", metavar="DB")],
+    db: Annotated[Path, Argument(help="The journal to replace. No service may run on it.", metavar="DB")],
     as_json: Json = False,
 ) -> None:
-    """Go back to a copy of a journal, or move one to another machine.
+    """Restore a journal from a copy, or move one to another machine.
 
-    The copy is checked first, as by hsb journal check: if anything does not follow, nothing is changed. So it is if a service runs on the
-    journal, or if the copy has a WAL beside it. What was there is put aside as DB.before. Cut off on the way, run it again.
+    The copy is checked first, as by hsb journal check. Nothing changes if the copy is not sound or has a WAL beside it, or if a service
+    runs on the journal. The old journal is put aside as DB.before. If the command is interrupted, run it again.
 
     Example: hsb journal restore hsb-monday.db hsb.db
     """
@@ -92,8 +90,8 @@ def restore(
 
     done = restored(copy, db)
     before = None if done.before is None else str(done.before)
-    told = f"{done.report}\nrestored to {db}" + ("" if before is None else f"; what was there is {before}")
-    typer.echo(json.dumps({"db": str(db), "before": before, "checked": asdict(done.report)}) if as_json else told)
+    text = f"{done.report}\nrestored to {db}" + ("" if before is None else f"; the old journal is {before}")
+    typer.echo(json.dumps({"db": str(db), "before": before, "checked": asdict(done.report)}) if as_json else text)
 
 
 @journal.command()
@@ -104,10 +102,10 @@ def export(
     format: Annotated[str, Option(help="dsjson or parquet.")] = "dsjson",
     as_json: Json = False,
 ) -> None:
-    """Write what a policy learned as a log.
+    """Export a policy's updates as a log.
 
-    It is for hsb replay, hsb evaluate or Vowpal Wabbit: a row for each update, in the order in which they were learned. dsjson keeps
-    contexts as they were; parquet is quicker to read again, has text as codes, and leaves out rows that lack a feature which others have.
+    The log is for hsb replay, hsb evaluate or Vowpal Wabbit: one row for each update, in the order in which they were learned. dsjson keeps
+    contexts unchanged. parquet is quicker to read, holds text as codes, and leaves out rows that lack a feature which others have.
 
     Example: hsb journal export hsb.db home home.dsjson
     """

@@ -1,4 +1,4 @@
-"""The commands about logs: replay, train, explain, convert. `evaluate` is in `compare_commands.py`."""
+"""Commands about logs: replay, train, explain, convert. `evaluate` is in `compare_commands.py`."""
 
 import time
 import warnings
@@ -22,32 +22,32 @@ from ..plotting.explanations import explanation_png
 from ..policy import Policy
 from . import output
 from .log_options import Json, LogOptions, SomeRows
-from .log_results import tell
-from .messages import made_already
-from .new_policy import POLICY, Fresh
+from .log_results import print_result
+from .messages import for_saved_policies
+from .new_policy import POLICY, NewPolicy
 from .policy_files import encoded_names, load, save, try_out
-from .training import Watched, report, told_training
+from .training import Watched, report, training_lines
 
-GO_ON = "A policy's file to go on from, or the name of one to begin with: HSB (the default), LinUCB, ..."
-FIT = "Fit the models of HSB to the whole log at its end; without it they learn row by row, once."
-CHECKPOINT = "File to keep the state in; a replay that was stopped goes on from it."
+GO_ON = "File of a policy to continue from, or the kind of a new one: HSB (the default), LinUCB, ..."
+FIT = "Fit HSB's models to the whole log at the end; without it they learn each row once."
+CHECKPOINT = "File for the state; an interrupted replay resumes from it."
 
 
 def replay(
     source: SomeRows,
-    fresh: Fresh,
+    fresh: NewPolicy,
     policy: Annotated[str | None, Option(help=GO_ON)] = None,
     checkpoint: Annotated[Path | None, Option(help=CHECKPOINT)] = None,
     every: Annotated[int, Option(min=1, help="Rows between checkpoints.")] = 1_000_000,
     as_json: Json = False,
 ) -> None:
-    """Replay a log: what would a policy that learns have earned?
+    """Replay a log: estimate what a policy would have earned while learning.
 
-    The policy decides on every event; where it chooses the arm that was shown, it learns from what came of it.
-    Logs that were not drawn uniformly are thinned by their propensities first; where that leaves little, a warning says what to do.
+    The policy decides on every event, and learns from those on which it chooses the arm that was shown.
+    Logs with other than uniform propensities are thinned first, by rejecting events. If few remain, a warning gives alternatives.
 
-    Of a table the policy takes the columns by name, mixed, with missing values; --structure, --depth or --components ask for HSB on
-    cells of encoded contexts instead.
+    From a table the policy takes the columns by name, of any kind, with missing values. --structure, --depth or --components select HSB
+    on cells of encoded contexts instead.
 
     Example: hsb replay ydata-fp-td-clicks-v2_0.20111002.gz --format yahoo-r6b --depth 10 --json
     """
@@ -58,7 +58,7 @@ def replay(
     player, encoder = fresh.make(log, policy) if is_fresh else load(Path(policy or ""))
     started = time.monotonic()
     keep: dict[str, Any] = {"checkpoint": checkpoint, "every": every}
-    with output.rows("replay", quiet=as_json) as progress, nullcontext() if is_fresh else made_already():
+    with output.rows("replay", quiet=as_json) as progress, nullcontext() if is_fresh else for_saved_policies():
         replayed = replay_log(player, log, context=encoder, seed=fresh.seed, progress=progress, **keep)
     seconds = time.monotonic() - started
     if not replayed.rounds:
@@ -69,66 +69,71 @@ def replay(
     average = replayed.average_reward if replayed.matched else None
     values = counts | {"average_reward": average, "interval": [low, high], "logged": logged, "seconds": seconds}
     values["warnings"] = list(replayed.warnings)
-    passed = f"{replayed.rejected:,} passed over to make the log fair"
-    events = f"{replayed.rounds:,} events, {replayed.matched:,} matched, {passed}"
+    rejected = f"{replayed.rejected:,} rejected to make the log uniform"
+    events = f"{replayed.rounds:,} events, {replayed.matched:,} matched, {rejected}"
     interval = f"95%: {low:.4f} to {high:.4f}, {replayed.method}"
-    earned = f"average reward {average:.4f} ({interval})" if average is not None else "nothing matched, so no average reward"
-    tell(as_json, values, events, f"{earned}; the log {logged:.4f}", *_warned(replayed.warnings), log=log)
+    earned = (
+        f"average reward {average:.4f} ({interval})"
+        if average is not None
+        else "no event matched, so there is no average reward"
+    )
+    print_result(as_json, values, events, f"{earned}; the log {logged:.4f}", *_warned(replayed.warnings), log=log)
 
 
 def train(
     source: SomeRows,
-    fresh: Fresh,
-    out: Annotated[Path, Option(help="File for the policy, with the encoding of contexts in it.")],
+    fresh: NewPolicy,
+    out: Annotated[Path, Option(help="File for the policy and its encoding of contexts.")],
     policy: Annotated[str | None, Option(help=POLICY)] = None,
     fit: Annotated[bool, Option(help=FIT)] = True,
     as_json: Json = False,
 ) -> None:
-    """Make a policy from a log.
+    """Train a policy on a log.
 
-    It learns from every decision in the log, with the propensity that it was made with, then fits its models to the whole log. Of a table it
-    takes the columns by name, mixed, with missing values; what they hold is found out, and is in the policy's file. Keep some rows to evaluate
-    it on: --rows.
+    The policy learns every decision in the log with its logged propensity, then fits its models to the whole log. From a table it takes the
+    columns by name, with missing values; it infers their kinds and keeps these in its file. Leave out some rows to evaluate it on: --rows.
 
-    Reported are the rows used, the columns with their kinds, how often the policy would play what was shown, and its first rules.
+    The command reports the rows used, the columns and their kinds, how often the policy would play the arm shown, and its first rules.
 
     Example: hsb train shop.csv --arm shown --propensity p --reward click --rows 1000000 --out policy.hsb
     """
     try_out(out)
     log = source.open()
-    made, encoder = fresh.make(log, policy)
-    try_out(out, len(policy_file.pack(made)))  # it will not become smaller
+    player, encoder = fresh.make(log, policy)
+    try_out(out, len(policy_file.pack(player)))  # a trained policy is not smaller
     started, watched = time.monotonic(), Watched(log)
     with output.rows("train", quiet=as_json) as progress, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        learned = learn_from(made, watched, context=encoder, progress=progress, fit=fit)
+        learned = learn_from(player, watched, context=encoder, progress=progress, fit=fit)
     seconds = time.monotonic() - started
     if not learned:
         raise InputError(nothing_used(log))
-    save(made, encoder, out)
-    values = report(made, encoder, watched, learned, seconds) | {"policy": str(out)}
+    save(player, encoder, out)
+    values = report(player, encoder, watched, learned, seconds) | {"policy": str(out)}
     values["warnings"] = [str(each.message) for each in warned]
-    lines = *told_training(values), f"the policy, with all that it knows of the columns: {out}", *_warned(values["warnings"])
-    tell(as_json, values, *lines, log=log)
+    lines = *training_lines(values), f"the policy, with the kinds of its columns: {out}", *_warned(values["warnings"])
+    print_result(as_json, values, *lines, log=log)
 
 
 def explain(
     file: Annotated[Path, Argument(help="A policy's file.", metavar="FILE")],
-    png: Annotated[Path | None, Option(help="File for a picture: a map of one or two features; of more, what matters.")] = None,
-    everything: Annotated[bool, Option("--all", help="Print every rule that is worth it, however many and small.")] = False,
-    rules: Annotated[
-        int | None, Option(min=1, help="No more rules than these, however often they are wrong; 12, or with --all no limit.")
+    png: Annotated[
+        Path | None, Option(help="File for a picture: a map of one or two features; for more, their importance.")
     ] = None,
-    effort: Annotated[float, Option(help="How much work it may be: 1 takes about two seconds at most, 10 about twenty.")] = 1.0,
-    names: Annotated[str | None, Option(help="What the features are called, with commas between.")] = None,
+    everything: Annotated[
+        bool, Option("--all", help="Print all rules that improve the explanation, also many and small ones.")
+    ] = False,
+    rules: Annotated[int | None, Option(min=1, help="Largest number of rules; by default 12, with --all no limit.")] = None,
+    effort: Annotated[float, Option(help="Limit on the work: 1 takes at most about two seconds, 10 about twenty.")] = 1.0,
+    names: Annotated[str | None, Option(help="Names of the features, separated by commas.")] = None,
     as_json: Json = False,
 ) -> None:
     """Print what a policy plays, as rules.
 
-    Parts of the space, the largest first; the arm played most in each, and how surely; which features matter. A policy that was trained
-    on a table speaks of its columns in their own units. Of a policy made with a horizon or a rate: its most probable mapping.
+    Each rule is a part of the space, the largest first, with the arm played most there and its probability. The importance of features follows.
+    A policy trained on a table is explained in the units of its columns; a policy with a horizon or a rate by its most probable mapping.
 
-    At most 12 rules and about two seconds, unless told otherwise: --rules 40 --effort 10, or --all --effort 10.
+    By default there are at most 12 rules and about two seconds of work; for more, use --rules 40 --effort 10, or --all --effort 10.
 
     Example: hsb explain policy.hsb --names age,spend --png policy.png
     """
@@ -136,7 +141,9 @@ def explain(
         try_out(png)
     policy, encoder = load(file)
     if (explain_itself := getattr(policy, "explain", None)) is None:
-        raise InputError(f"{file} holds a policy of kind {type(policy).__name__}, which has no rules to print; HSB has.")
+        raise InputError(
+            f"{file} holds a policy of the kind {type(policy).__name__}, which has no rules to print. Give the file of an HSB policy."
+        )
     called = encoded_names(encoder) if names is None else [name.strip() for name in names.split(",")]
     most = RULES if rules is None and not everything else rules
     with output.bar("explain", quiet=as_json or effort <= 1.0, unit="") as progress:
@@ -151,18 +158,18 @@ def explain(
         policy_file.write_atomically(png, explanation_png(explanation))
     kind = "" if encoder is None else ", contexts encoded as in the file"
     values = explanation.to_dict() | {"rounds": policy.rounds, "png": None if png is None else str(png)}
-    said = f"{policy.rounds:,} rounds learned, {len(policy.arms)} arms{kind}"
-    tell(as_json, values, said, told(explanation, how="hsb explain --all"))
+    summary = f"{policy.rounds:,} rounds learned, {len(policy.arms)} arms{kind}"
+    print_result(as_json, values, summary, told(explanation, how="hsb explain --all"))
 
 
 def convert(
     source: LogOptions,
-    out: Annotated[Path, Argument(help="The file to write: its ending is its format.", metavar="OUT")],
+    out: Annotated[Path, Argument(help="The file to write; its ending selects the format.", metavar="OUT")],
     as_json: Json = False,
 ) -> None:
     """Write a log in another format.
 
-    Parquet is the quickest to read again. The ending says which: .parquet, .dsjson or .vw.
+    The ending of OUT selects the format: .parquet, .dsjson or .vw. Parquet is the quickest to read.
 
     Example: hsb convert ydata-fp-td-clicks-v2_0.20111002.gz clicks.parquet --format yahoo-r6b
     """
@@ -170,11 +177,11 @@ def convert(
     with output.rows("convert", quiet=as_json) as progress:
         done = logs.convert(source.path, out, source.format, progress=lambda rows: progress(rows, None), **source.options())
     values = {"rows": done.rows, "skipped": done.problems.count, "out": str(out), "seconds": time.monotonic() - started}
-    tell(as_json, values, f"{done.rows:,} rows written to {out}; {done.problems}", logger=done.logger)
+    print_result(as_json, values, f"{done.rows:,} rows written to {out}; {done.problems}", logger=done.logger)
 
 
 def _is_name(policy: str) -> bool:
-    """Is it the name of a kind of policy, and no file?"""
+    """Whether the text names a kind of policy, not a file."""
     return policy in Policy.kinds or (":" in policy and not Path(policy).exists())
 
 

@@ -1,4 +1,4 @@
-"""What the commands about logs share: how a log is named, and which rows of it are meant."""
+"""Options that the commands about logs share: the log, its format, and which rows to use."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,20 +9,20 @@ from typer import Argument, Option
 from .. import logs
 from ..logs.log import LogPart
 
-LOG = "The log: a file, several, or a folder of Yahoo's or Open Bandit's files."
-STRICT = "A malformed line is an error; otherwise it is counted and skipped."
-CONTEXT = "Of a table: columns of features, with commas between; by default every column that is nothing else."
-CATEGORIES = "Of a table: features that are text even if they look like numbers, with commas between."
-TIMES = "Of a table: features that are dates or times, with commas between; dates like 2026-11-19 in a CSV file are found."
-FORMAT = "yahoo-r6b, yahoo-r6a, obd, jsonl, dsjson, vw, csv or parquet; by default found from its name and first line."
-PROPENSITY = "Of a table: column of the probability with which it was shown; or uniform, a number, or estimate."
+LOG = "The log: one file, several, or a folder of Yahoo's or Open Bandit's files."
+STRICT = "Stop with an error at a malformed line; by default it is counted and skipped."
+CONTEXT = "Of a table: columns of features, separated by commas; by default all columns without another role."
+CATEGORIES = "Of a table: features that are text even if they look like numbers, separated by commas."
+TIMES = "Of a table: features that are dates or times, separated by commas; dates like 2026-11-19 in a CSV file are recognised."
+FORMAT = "yahoo-r6b, yahoo-r6a, obd, jsonl, dsjson, vw, csv or parquet; by default inferred from its name and first line."
+PROPENSITY = "Of a table: column of the probability with which the arm was shown; or uniform, a number, or estimate."
 PARTS = ("arm", "propensity", "reward", "loss", "available", "timestamp", "id")  # columns of a table
 Json = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
 
 
 @dataclass(frozen=True)
 class LogOptions:
-    """A log as the command line names it."""
+    """The log, its format and its columns."""
 
     log: Annotated[list[Path], Argument(help=LOG, metavar="LOG")]
     format: Annotated[str | None, Option(help=FORMAT)] = None
@@ -35,32 +35,34 @@ class LogOptions:
     times: Annotated[str | None, Option(help=TIMES)] = None
     available: Annotated[str | None, Option(help="Of a table: column with the arms that were available.")] = None
     timestamp: Annotated[str | None, Option(help="Of a table: column of the time.")] = None
-    id: Annotated[str | None, Option(help="Of a table: column of the event's id; a repeated one is skipped.")] = None
+    id: Annotated[str | None, Option(help="Of a table: column of the event's id; events with a repeated id are skipped.")] = (
+        None
+    )
     strict: Annotated[bool, Option("--strict", help=STRICT)] = False
 
     @property
     def path(self) -> Any:
-        """What `hsb.logs.open` takes as its path: one, or a list of several."""
+        """The path for `hsb.logs.open`: one, or a list of several."""
         return self.log[0] if len(self.log) == 1 else self.log
 
     def options(self) -> dict[str, Any]:
-        """What `hsb.logs.open` takes beside path and format."""
-        given: dict[str, Any] = {name: getattr(self, name) for name in PARTS}
+        """Return the arguments of `hsb.logs.open` other than path and format."""
+        options: dict[str, Any] = {name: getattr(self, name) for name in PARTS}
         for name in ("context", "categories", "times"):
             text = getattr(self, name)
-            given[name] = None if text is None else [each.strip() for each in text.split(",") if each.strip()]
-        given = {name: value for name, value in given.items() if value is not None}
-        return given | {"on_error": "raise" if self.strict else "skip"}
+            options[name] = None if text is None else [each.strip() for each in text.split(",") if each.strip()]
+        options = {name: value for name, value in options.items() if value is not None}
+        return options | {"on_error": "raise" if self.strict else "skip"}
 
 
 @dataclass(frozen=True)
 class SomeRows(LogOptions):
-    """The same, and which of its rows are meant."""
+    """The log, and which of its rows to use."""
 
-    skip: Annotated[int, Option(min=0, help="Rows to leave out at the beginning.")] = 0
-    rows: Annotated[int | None, Option(min=1, help="Rows to use at most.")] = None
+    skip: Annotated[int, Option(min=0, help="Number of rows to leave out at the beginning.")] = 0
+    rows: Annotated[int | None, Option(min=1, help="Largest number of rows to use.")] = None
 
     def open(self) -> logs.Log:
-        """The log, or the part of it that was asked for."""
+        """Open the log, or the part of it that --skip and --rows select."""
         log = logs.open(self.path, self.format, **self.options())  # type: ignore[arg-type]
         return log if not self.skip and self.rows is None else LogPart(log, self.skip, self.rows)

@@ -1,4 +1,4 @@
-"""How a command about a log says what it found."""
+"""Print the result of a command about a log."""
 
 import json
 from typing import Any
@@ -10,12 +10,12 @@ from .. import logs
 from .messages import in_options
 
 
-def tell(
+def print_result(
     as_json: bool, values: dict[str, Any], *lines: str, log: logs.Log | None = None, logger: logs.LoggerFit | None = None
 ) -> None:
-    """Print the values as JSON and nothing else; or the lines, and on stderr which lines of the log were skipped.
+    """Print `values` as one JSON object, or `lines` and, on stderr, which lines of the log were skipped.
 
-    Where propensities were estimated, how well: the `log` says, or `logger`.
+    If propensities were estimated, the fit is printed too: that of `log`, or `logger`.
     """
     logger = log.logger if log is not None else logger
     if logger is not None:

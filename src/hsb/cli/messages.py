@@ -1,4 +1,4 @@
-"""What the library says of its arguments, in the words of a command: --context where it says context=[...]. The one place that does it."""
+"""Translate the library's messages about arguments into options of a command: context=[...] becomes --context."""
 
 import re
 from collections.abc import Iterator
@@ -32,26 +32,26 @@ BARE = re.compile(rf"(?<![\w.-])({NAMES})=(?=[\s,.;:)]|$)")
 
 
 def in_options(message: str) -> str:
-    """A message of the library as a command says it.
+    """Return a message of the library with options in place of arguments.
 
-    >>> in_options("It has no numbers. Add it to categories=[...]; or say which it is with reward=.")
-    'It has no numbers. Add it to --categories; or say which it is with --reward.'
-    >>> in_options("Mend the line, or skip such lines with on_error='skip'.")
-    'Mend the line, or skip such lines by leaving out --strict.'
+    >>> in_options("It has no numbers. Add it to categories=[...]; or name the column with reward=.")
+    'It has no numbers. Add it to --categories; or name the column with --reward.'
+    >>> in_options("Fix the line, or skip such lines with on_error='skip'.")
+    'Fix the line, or skip such lines by leaving out --strict.'
     """
-    said = message.replace("policy: ", "--policy ", 1) if message.startswith("policy: ") else message
-    said = RANGE.sub(r"made with hsb train --low \1 --high \2", said)
-    said = LISTED.sub(r"--\1", said)
-    said = GIVEN.sub(r"--\1 \2", said)
-    said = BARE.sub(r"--\1", said)
+    text = message.replace("policy: ", "--policy ", 1) if message.startswith("policy: ") else message
+    text = RANGE.sub(r"made with hsb train --low \1 --high \2", text)
+    text = LISTED.sub(r"--\1", text)
+    text = GIVEN.sub(r"--\1 \2", text)
+    text = BARE.sub(r"--\1", text)
     for ours, theirs in WORDS.items():
-        said = said.replace(ours, theirs)
-    return said
+        text = text.replace(ours, theirs)
+    return text
 
 
 @contextmanager
-def made_already() -> Iterator[None]:
-    """Where policies come from files, no option of the command declares their range of rewards: another policy must be made."""
+def for_saved_policies() -> Iterator[None]:
+    """For policies from files, change the fix in messages about the range of rewards: no option of the command sets it."""
     try:
         yield
     except InputError as error:

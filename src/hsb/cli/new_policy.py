@@ -1,4 +1,4 @@
-"""A policy that a command makes for a log: which one, on which contexts, and how these are encoded for it."""
+"""Options for a new policy that a command makes for a log: its kind, its structure, and the encoding of contexts."""
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -20,47 +20,51 @@ from ..specs import declared, needs_structure, policy_kind, policy_spec, table, 
 from ..structures import Structure
 from ..structures.spaces import Box
 
-POLICY = "HSB, LinUCB, TreeThompson, EpochGreedy, Exp3, SExp3, Uniform, ...; by default HSB on the features as they are."
-STRUCTURE = "binary-tree, position-splits, ...: HSB on cells of encoded contexts; without it, HSB takes features as they are."
+POLICY = "Kind of policy: HSB, LinUCB, TreeThompson, EpochGreedy, Exp3, SExp3, Uniform, ...; by default HSB on raw features."
+STRUCTURE = "binary-tree, position-splits, ...: HSB on cells of encoded contexts; without it, HSB takes raw features."
 DEPTH = "Depth of the structure, a binary tree if none is named: 2^D cells; by default 10."
-COMPONENTS = "With a structure: principal components that become the context, by default 1; 0 takes every feature, scaled."
-CONFIG = "A TOML file for more: policy, structure, features, components, and the policy's own settings."
+COMPONENTS = (
+    "With a structure: number of principal components that form the context, by default 1; 0 takes every feature, scaled."
+)
+CONFIG = "TOML file with more settings: policy, structure, features, components, and the policy's parameters."
 ONE_CELL = Box.unit(1)
 
 
 class LogDomain(NamedTuple):
-    """The arms of a log, and where the contexts of a policy lie."""
+    """The arms of a log, and the space of a policy's contexts."""
 
     arms: list[Any]
     space: Box
 
 
 @dataclass(frozen=True)
-class Fresh:
-    """A policy to be made, and how contexts are encoded for it."""
+class NewPolicy:
+    """A new policy, and the encoding of contexts for it."""
 
     structure: Annotated[str | None, Option(help=STRUCTURE)] = None
     depth: Annotated[int | None, Option(min=0, max=52, help=DEPTH)] = None
     components: Annotated[int | None, Option(min=0, help=COMPONENTS)] = None
     config: Annotated[Path | None, Option(help=CONFIG)] = None
-    head: Annotated[int, Option(min=2, help="Rows at the beginning that an encoding of contexts is fitted on.")] = 10_000
-    learning_rate: Annotated[float | None, Option(help="Learning rate; by default none is needed.")] = None
-    low: Annotated[float, Option(help="The lowest reward there can be.")] = 0.0
-    high: Annotated[float, Option(help="The highest reward there can be.")] = 1.0
-    seed: Annotated[int, Option(min=0, help="What every random number follows from.")] = 0
+    head: Annotated[int, Option(min=2, help="Number of rows at the beginning on which an encoding of contexts is fitted.")] = (
+        10_000
+    )
+    learning_rate: Annotated[float | None, Option(help="Learning rate; by default the policy sets its rate.")] = None
+    low: Annotated[float, Option(help="Lowest possible reward.")] = 0.0
+    high: Annotated[float, Option(help="Highest possible reward.")] = 1.0
+    seed: Annotated[int, Option(min=0, help="Seed of all random numbers.")] = 0
 
     def make(self, log: logs.Log, policy: str | None = None) -> tuple[Policy, Encoder | None]:
-        """A policy for the arms that the log's head has, and the encoding of contexts that it needs, fitted on the head."""
-        said = {} if self.config is None else read_toml(self.config)
-        with self._named():
-            given, components, features = self._settings(policy, said)
-            kind = policy_kind(given["policy"])
+        """Make a policy for the arms in the log's head, and the encoding of contexts that it needs, fitted on the head."""
+        config = {} if self.config is None else read_toml(self.config)
+        with self._naming_config():
+            settings, components, features = self._settings(policy, config)
+            kind = policy_kind(settings["policy"])
         head = log.by_name().head(self.head)
-        batches = list(head)  # which the head's rows bound
+        batches = list(head)  # at most `head` rows
         if not log.arms:
             raise InputError(f"{nothing_used(log)} Check its format and its columns.")
         is_named = bool(batches) and batches[0].named is not None
-        encoder = _encoder(kind, given, components, is_named)
+        encoder = _encoder(kind, settings, components, is_named)
         space = ONE_CELL
         if encoder is not None:
             encoder.fit(batches if is_named else head)
@@ -70,46 +74,48 @@ class Fresh:
             space = Box.unit(max(1, batches[0].contexts.shape[1]))
         if features is not None:
             if encoder is not None or kind is not HSB:
-                raise InputError("features: HSB without a structure takes them; others are given numbers. Leave them out.")
-            given["features"] = with_others(features, batches) if is_named else features
-        with self._named():
-            return policy_spec(given, LogDomain(list(log.arms), space), 1, bare=True)(self.seed), encoder
+                raise InputError(
+                    "features: only HSB without a structure takes them. Leave them out, or leave out structure and policy."
+                )
+            settings["features"] = with_others(features, batches) if is_named else features
+        with self._naming_config():
+            return policy_spec(settings, LogDomain(list(log.arms), space), 1, bare=True)(self.seed), encoder
 
-    def _named(self) -> AbstractContextManager[None]:
-        """Errors name the file that the settings come from."""
+    def _naming_config(self) -> AbstractContextManager[None]:
+        """Return a context in which errors name the file of the settings."""
         return nullcontext() if self.config is None else within(self.config.name)
 
-    def _settings(self, policy: str | None, said: dict[str, Any]) -> tuple[dict[str, Any], int | None, Features | None]:
-        """The policy's table, as in the files of `hsb run`; how many components; and features that are declared."""
-        given: dict[str, Any] = {"policy": policy or "HSB"}
+    def _settings(self, policy: str | None, config: dict[str, Any]) -> tuple[dict[str, Any], int | None, Features | None]:
+        """Return the policy's table as in the files of `hsb run`, the number of components, and declared features."""
+        settings: dict[str, Any] = {"policy": policy or "HSB"}
         components, features = self.components, None
         if self.config is not None:
             if policy is not None or self.structure is not None or self.depth is not None:
                 raise InputError(
-                    "--config says policy, structure and depth itself. Leave out --policy, --structure and --depth."
+                    "--config sets policy, structure and depth. Leave out --policy, --structure and --depth, or set them in the file."
                 )
-            given |= said
-            components = given.pop("components", components)
-            features = declared(given.pop("features")) if "features" in given else None
-            if isinstance(given.get("structure"), str | dict):
-                given["structure"] = table(given["structure"], "kind")
+            settings |= config
+            components = settings.pop("components", components)
+            features = declared(settings.pop("features")) if "features" in settings else None
+            if isinstance(settings.get("structure"), str | dict):
+                settings["structure"] = table(settings["structure"], "kind")
         elif self.structure is not None or self.depth is not None or self.components is not None:
-            given["structure"] = {
+            settings["structure"] = {
                 "kind": _structure(self.structure or "binary-tree"),
                 "depth": 10 if self.depth is None else self.depth,
             }
-        if "structure" not in given and needs_structure(policy_kind(given["policy"])) == "always":
-            given["structure"] = {"kind": "BinaryTree", "depth": 10}
+        if "structure" not in settings and needs_structure(policy_kind(settings["policy"])) == "always":
+            settings["structure"] = {"kind": "BinaryTree", "depth": 10}
         if self.learning_rate is not None:
-            given["learning_rate"] = self.learning_rate
-        if "loss_range" not in given and "reward_range" not in given:
-            given["loss_range"] = (self.low, self.high)
-        return given, components, features
+            settings["learning_rate"] = self.learning_rate
+        if "loss_range" not in settings and "reward_range" not in settings:
+            settings["loss_range"] = (self.low, self.high)
+        return settings, components, features
 
 
-def _encoder(kind: Any, given: dict[str, Any], components: int | None, is_named: bool) -> Encoder | None:
-    """What makes the policy's contexts; None where it takes those of the log as they are."""
-    if "structure" not in given:
+def _encoder(kind: Any, settings: dict[str, Any], components: int | None, is_named: bool) -> Encoder | None:
+    """Return the encoder that makes the policy's contexts; None if it takes those of the log unchanged."""
+    if "structure" not in settings:
         return Columns() if is_named and kind is not HSB else None
     steps: list[Encoder] = [Columns()] if is_named else []
     if components != 0:
@@ -118,16 +124,16 @@ def _encoder(kind: Any, given: dict[str, Any], components: int | None, is_named:
 
 
 def _structure(name: str) -> str:
-    """A structure's own name, however it is written.
+    """Return the name of a structure's class from any spelling.
 
     >>> _structure("binary-tree"), _structure("BinaryTree")
     ('BinaryTree', 'BinaryTree')
     """
     by_letters = {kind.lower(): kind for kind in Structure.kinds}
-    found = by_letters.get(name.replace("-", "").replace("_", "").lower())
-    if found is None:
+    kind = by_letters.get(name.replace("-", "").replace("_", "").lower())
+    if kind is None:
         raise InputError(f"--structure must be one of {', '.join(map(_dashed, Structure.kinds))}; given {quoted(name)}.")
-    return found
+    return kind
 
 
 def _dashed(name: str) -> str:

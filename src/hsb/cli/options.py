@@ -1,4 +1,4 @@
-"""Options that several commands share are the fields of one dataclass, and a command takes it as one parameter."""
+"""Shared options: a dataclass holds them, and a command takes it as one parameter."""
 
 import functools
 import inspect
@@ -9,17 +9,17 @@ from typing import Any, get_type_hints
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
-def flat(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as the parser wants it: every parameter that is a dataclass replaced by that dataclass's fields.
+def flatten_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with every dataclass parameter replaced by the fields of that dataclass, as the parser needs it.
 
     >>> from dataclasses import dataclass
     >>> @dataclass
     ... class Size:
     ...     depth: int
     ...     arms: int = 3
-    >>> def tell(name: str, size: Size) -> None:
+    >>> def show(name: str, size: Size) -> None:
     ...     print(name, size)
-    >>> flat(tell)(name="a", depth=2, arms=4), inspect.signature(flat(tell))
+    >>> flatten_options(show)(name="a", depth=2, arms=4), inspect.signature(flatten_options(show))
     a Size(depth=2, arms=4)
     (None, <Signature (*, name: str, depth: int, arms: int = 3)>)
     """
@@ -36,10 +36,10 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(inspect.Parameter(field.name, KEYWORD, default=default, annotation=inner[field.name]))
 
     @functools.wraps(command)
-    def called(**given: Any) -> None:
+    def called(**arguments: Any) -> None:
         for name, group in groups.items():
-            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
-        command(**given)
+            arguments[name] = group(**{field.name: arguments.pop(field.name) for field in fields(group)})
+        command(**arguments)
 
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

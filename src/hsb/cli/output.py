@@ -1,4 +1,4 @@
-"""What the commands print: progress while they work, claims and where the report is when they are done."""
+"""Output of the commands: progress while they work, then claims and the path of the report."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Te
 from rich.table import Table
 from rich.text import Text
 
-from ..evaluate.parallel import Progress as Told
+from ..evaluate.parallel import Progress as ProgressCallback
 from ..experiments.base import Claim, Options
 from ..experiments.page import number, size_note
 from ..experiments.verdicts import ORIGINS, WORDS, changed, count, decisions, failures
@@ -23,28 +23,30 @@ def _progress(*columns: ProgressColumn) -> Progress:
 
 
 @contextmanager
-def bar(title: str, *, quiet: bool = False, unit: str = "rounds/s") -> Iterator[Told]:
-    """A progress bar on stderr: what to call with (rounds done, rounds in all). Parts that were kept do not count for its speed.
+def bar(title: str, *, quiet: bool = False, unit: str = "rounds/s") -> Iterator[ProgressCallback]:
+    """Show a progress bar on stderr; yield a function to call with (rounds done, rounds in all).
 
-    Quiet: nothing is shown. Without a `unit` no speed is.
+    Parts kept from an earlier run do not count for the speed. `quiet` shows nothing; an empty `unit` shows no speed.
     """
-    shown = (BarColumn(), TextColumn("{task.percentage:>3.0f}% {task.fields[said]}"), TimeElapsedColumn())
-    progress = _progress(*shown, TextColumn("left"), TimeRemainingColumn())
+    columns = (BarColumn(), TextColumn("{task.percentage:>3.0f}% {task.fields[speed]}"), TimeElapsedColumn())
+    progress = _progress(*columns, TextColumn("left"), TimeRemainingColumn())
 
-    def tell(done: int, total: int) -> None:
+    def update(done: int, total: int) -> None:
         if quiet:
             return
         if not progress.tasks:
             first = f"{title} (compiling on the first run)" if done < total else title
-            progress.add_task(first, total=max(total, 1), completed=done, kept=done, said="")
-            progress.start()  # only now: what is refused before anything runs is one line and no bar
+            progress.add_task(first, total=max(total, 1), completed=done, kept=done, speed="")
+            progress.start()  # only now, so that an error before the first round shows no bar
             return
         task = progress.tasks[0]
         speed = (done - task.fields["kept"]) / task.elapsed if task.elapsed else 0.0
-        progress.update(task.id, completed=done, description=title, said=f"{speed:,.0f} {unit}" if unit and speed > 0.0 else "")
+        progress.update(
+            task.id, completed=done, description=title, speed=f"{speed:,.0f} {unit}" if unit and speed > 0.0 else ""
+        )
 
     try:
-        yield tell
+        yield update
     finally:
         if progress.tasks:
             progress.stop()
@@ -52,23 +54,23 @@ def bar(title: str, *, quiet: bool = False, unit: str = "rounds/s") -> Iterator[
 
 @contextmanager
 def rows(title: str, *, quiet: bool) -> Iterator[Callable[[int, int | None], None]]:
-    """A line of progress on stderr: what to call with (rows done, rows in all or None). Quiet: nothing is shown."""
-    began, progress = time.monotonic(), _progress(TextColumn("{task.fields[said]}"))
+    """Show a line of progress on stderr; yield a function to call with (rows done, rows in all or None). `quiet` shows nothing."""
+    began, progress = time.monotonic(), _progress(TextColumn("{task.fields[speed]}"))
 
-    def tell(done: int, total: int | None) -> None:
+    def update(done: int, total: int | None) -> None:
         if quiet:
             return
         if not progress.tasks:
-            progress.add_task(title, total=total, said="")
+            progress.add_task(title, total=total, speed="")
             progress.start()
         seconds, of = time.monotonic() - began, f" of {total:,}" if total else ""
         speed = f"{done / seconds:,.0f} rows/s" if seconds > 0.0 else ""
-        progress.update(progress.task_ids[0], completed=done, total=total, said=f"{done:,}{of} rows  {speed}")
+        progress.update(progress.task_ids[0], completed=done, total=total, speed=f"{done:,}{of} rows  {speed}")
 
     try:
-        yield tell
+        yield update
     except BaseException:
-        progress.disable = True  # nothing but the error
+        progress.disable = True  # print only the error
         progress.live.transient = True
         raise
     finally:
@@ -76,36 +78,36 @@ def rows(title: str, *, quiet: bool) -> Iterator[Callable[[int, int | None], Non
             progress.stop()
 
 
-def claims(weighed: Sequence[Claim], console: Console, options: Options) -> None:
-    """A table of claims for each experiment, with the numbers behind each; below, how many hold, which do not and why, what decides ties."""
-    if not weighed:
+def claims(checked: Sequence[Claim], console: Console, options: Options) -> None:
+    """Print a table of claims for each experiment with their numbers, then how many hold, why others do not, and what decides ties."""
+    if not checked:
         return
-    for experiment in dict.fromkeys(claim.experiment for claim in weighed):
+    for experiment in dict.fromkeys(claim.experiment for claim in checked):
         table = Table(title=experiment, title_justify="left", title_style="bold", expand=True)
         table.add_column("verdict", no_wrap=True)
         table.add_column("claim, and the numbers behind it", ratio=1, overflow="fold")
         table.add_column("difference, 95% interval", overflow="fold", width=20)
-        for claim in (claim for claim in weighed if claim.experiment == experiment):
+        for claim in (claim for claim in checked if claim.experiment == experiment):
             verdict = Text(WORDS[claim.holds], style=STYLES[claim.holds])
             if claim.jointly is not claim.holds:
                 verdict += Text(f"\ncorrected: {WORDS[claim.jointly]}", style="dim")
-            shown = claim.numbers if claim.origin != "reading" else {}  # the report has theirs
+            shown = claim.numbers if claim.origin != "reading" else {}  # their numbers are in the report
             numbers = "; ".join(f"{name}: {number(value)}" for name, value in shown.items())
-            said = Text(claim.claim) + Text(f" ({ORIGINS[claim.origin]})" + (f"\n{numbers}" if numbers else ""), style="dim")
+            text = Text(claim.claim) + Text(f" ({ORIGINS[claim.origin]})" + (f"\n{numbers}" if numbers else ""), style="dim")
             interval = f"{number(claim.difference)}\n{number(claim.low)} to {number(claim.high)}"
-            table.add_row(verdict, said, interval)
+            table.add_row(verdict, text, interval)
         console.print(table)
-    console.print(count(weighed))
-    console.print(changed(weighed), style="dim")
+    console.print(count(checked))
+    console.print(changed(checked), style="dim")
     if any(size_note(options)):
         console.print(" ".join(size_note(options)), style="yellow")
-    for line in failures(weighed):
+    for line in failures(checked):
         console.print(line, markup=False, highlight=False)
-    for line in decisions([claim for claim in weighed if claim.origin != "reading"]):
+    for line in decisions([claim for claim in checked if claim.origin != "reading"]):
         console.print(line, markup=False, highlight=False, style="dim")
 
 
-def where(report: Path, seconds: float, console: Console) -> None:
-    """Where the report is: the path on a line of its own, however long, so that it can be copied."""
-    console.print(f"{seconds:.1f} s. The report, with figures, claims.json and results.jsonl beside it:")
+def report_path(report: Path, seconds: float, console: Console) -> None:
+    """Print the path of the report on one line, even if long, so that it can be copied."""
+    console.print(f"{seconds:.1f} s. Report, with figures, claims.json and results.jsonl in the same folder:")
     console.print(str(report), soft_wrap=True, markup=False, highlight=False)

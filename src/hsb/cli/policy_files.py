@@ -1,4 +1,4 @@
-"""A policy and how contexts are encoded for it: the two belong together, in one file."""
+"""Files of policies: a policy and its encoding of contexts are in one file."""
 
 import tempfile
 from pathlib import Path
@@ -10,27 +10,29 @@ from ..features.encoders.files import with_encoder
 from ..files import policy_file
 from ..policy import Policy
 
-BESIDE = ".encoder.json"  # where hsb kept the encoding before it was in the policy's file
+BESIDE = ".encoder.json"  # ending of the separate file in which hsb formerly kept the encoding
 
 
 def save(policy: Policy, encoder: Encoder | None, path: Path) -> None:
-    """Both in one file, whole or not at all."""
+    """Write a policy and its encoding to one file, completely or not at all."""
     packed = policy_file.pack(policy)
     policy_file.write_atomically(path, packed if encoder is None else with_encoder(packed, encoder))
 
 
 def load(path: Path) -> tuple[Policy, Encoder | None]:
-    """A policy, and the encoding in its file if there is one."""
+    """Load a policy and, if its file has one, its encoding."""
     policy = policy_file.load(path)
     encoder = encoders.load(path)
     if encoder is None and (other := path.with_name(path.name + BESIDE)).exists():
-        why = f"{other} lies beside {path} and does not say to which policy it belongs"
-        raise FileError(f"{why}. Train again, which keeps both in one file; or remove it, to use contexts as they are.")
+        why = f"{other} is beside {path}, and does not state which policy it belongs to"
+        raise FileError(
+            f"{why}. Train the policy again, which writes one file; or remove {other.name}, to use contexts without an encoding."
+        )
     return policy, encoder
 
 
 def encoded_names(encoder: Encoder | None) -> list[str] | None:
-    """What the contexts of a policy are called that an encoding makes of a table's columns; None where nothing is known of them.
+    """Return the names of the features that an encoding makes of a table's columns; None if they are not known.
 
     >>> from hsb.features.encoders import Chain, Columns, MinMax, PCA
     >>> shop = {"age": [31, 33, 40], "member": [True, False, True]}
@@ -44,7 +46,7 @@ def encoded_names(encoder: Encoder | None) -> list[str] | None:
 
 
 def try_out(path: Path, size: int = 0) -> None:
-    """Refuse a path that cannot be written to, before any work: so many bytes are written beside it, and removed.
+    """Raise InputError if `path` cannot be written. `size` bytes are written beside it, and removed.
 
     >>> try_out(Path("no/such/folder/policy.hsb"))
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""What `hsb train` reports: the rows and columns that were read, how the policy agrees with the log, and its first rules."""
+"""The report of `hsb train`: rows and columns read, the policy's agreement with the log, and its first rules."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,13 +12,13 @@ from ..logs.log import NOTHING, Log, View
 from ..play.named import own_contexts, read_for
 from ..policy import Policy
 
-MATCHED = 10_000  # rows that the policy is asked about
+MATCHED = 10_000  # rows on which the policy is compared with the log
 RULES = 5  # that are shown
-COLUMNS = 30  # that are listed in print
+COLUMNS = 30  # that are printed
 
 
 class Watched(View):
-    """A log that counts what is read of it: rows, rewards, and the missing values of each column."""
+    """A log that counts the rows, rewards and missing values read from it."""
 
     def __init__(self, log: Log, tally: "TrainingCounts | None" = None) -> None:
         super().__init__(log)
@@ -50,15 +50,15 @@ class TrainingCounts:
                 self.missing[name] = self.missing.get(name, 0) + int(values.missing().sum())
 
     def columns(self, known: Mapping[str, str | None] | None) -> list[dict[str, Any]]:
-        """The columns that a policy learned from, their kinds, and the share of rows in which each was missing."""
+        """Return the columns that a policy learned from, their kinds, and the share of rows in which each was missing."""
         return [
             {"name": name, "kind": kind, "missing": self.missing.get(name, 0) / max(self.rows, 1)}
             for name, kind in (known or {}).items()
         ]
 
 
-def match(policy: Policy, log: Log, context: Any) -> tuple[float | None, int]:
-    """The share of the first rows in which the arm that the policy plays most is the one that was shown; and of how many rows."""
+def agreement_with_log(policy: Policy, log: Log, context: Any) -> tuple[float | None, int]:
+    """Return the share of the first rows in which the policy's most played arm was shown, and the number of those rows."""
     rows = hits = 0
     for batch in read_for(log, [policy], context).head(MATCHED):
         table, playable = distributions(policy, batch, own_contexts(policy, batch, context))
@@ -68,19 +68,19 @@ def match(policy: Policy, log: Log, context: Any) -> tuple[float | None, int]:
 
 
 def first_rules(policy: Policy) -> tuple[list[str], float | None]:
-    """The first of its rules in words, and how often all of them are right; none where it has none."""
+    """Return the first rules of a policy as text, and the agreement of all rules; empty if it has no rules."""
     explain = getattr(policy, "explain", None)
     if explain is None:
         return [], None
     try:
-        found = explain(top=RULES)
+        explanation = explain(top=RULES)
     except InputError:
         return [], None
-    return [line for line in str(found).splitlines() if ": play " in line][:RULES], found.agreement
+    return [line for line in str(explanation).splitlines() if ": play " in line][:RULES], explanation.agreement
 
 
-def told_training(values: dict[str, Any]) -> list[str]:
-    """The report as lines."""
+def training_lines(values: dict[str, Any]) -> list[str]:
+    """Return the report as lines of text."""
     rate = values["learned"] / values["seconds"] if values["seconds"] > 0.0 else 0.0
     lines = [
         f"{values['learned']:,} decisions learned, {values['skipped']:,} rows skipped, {values['arms']} arms; "
@@ -89,31 +89,31 @@ def told_training(values: dict[str, Any]) -> list[str]:
     columns = values["columns"]
     for column in columns[:COLUMNS]:
         share = f", missing in {column['missing']:.1%} of rows" if column["missing"] else ""
-        lines.append(f"  {column['name']}: {column['kind'] or 'nothing but missing values'}{share}")
+        lines.append(f"  {column['name']}: {column['kind'] or 'only missing values'}{share}")
     if len(columns) > COLUMNS:
-        lines.append(f"  ... and {len(columns) - COLUMNS} columns more")
+        lines.append(f"  ... and {len(columns) - COLUMNS} more columns")
     if values["average_reward"] is not None:
         lines.append(f"average reward of the log {values['average_reward']:.4f}")
     if values["match"] is not None:
         lines.append(
-            f"the arm that the policy plays most is the one shown in {values['match']:.1%} of the first {values['matched_rows']:,} rows"
+            f"the policy's most played arm is the one shown in {values['match']:.1%} of the first {values['matched_rows']:,} rows"
         )
     if values["rules"]:
         share = (
             ""
             if values["agreement"] is None
-            else f" (all of them name the arm played most in {values['agreement']:.0%} of contexts)"
+            else f" (all rules together name the most played arm in {values['agreement']:.0%} of contexts)"
         )
         lines += [f"first rules{share}:", *(f"  {rule}" for rule in values["rules"])]
     return lines
 
 
 def report(policy: Policy, encoder: Any, log: Watched, learned: int, seconds: float) -> dict[str, Any]:
-    """All that is said of a training."""
+    """Return the report of a training as plain data."""
     tally, known = log.tally, getattr(policy.learner if encoder is None else encoder, "named_columns", None)
     columns, rows, total = tally.columns(known), tally.rows, tally.total
     skipped = len(log.problems)
-    share, of = match(policy, log.log, encoder)
+    share, rows_compared = agreement_with_log(policy, log.log, encoder)
     rules, agreement = first_rules(policy) if encoder is None else ([], None)
     return {
         "learned": learned,
@@ -123,7 +123,7 @@ def report(policy: Policy, encoder: Any, log: Watched, learned: int, seconds: fl
         "columns": columns,
         "average_reward": total / rows if rows else None,
         "match": share,
-        "matched_rows": of,
+        "matched_rows": rows_compared,
         "rules": rules,
         "agreement": agreement,
         "seconds": seconds,

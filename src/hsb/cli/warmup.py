@@ -1,4 +1,4 @@
-"""`hsb warmup`: compile ahead of the first decision, so that nobody waits for it."""
+"""The command `hsb warmup`: compile kernels before the first decision needs them."""
 
 import os
 import time
@@ -20,24 +20,24 @@ from ..serve.warming import exercise
 from ..structures import ArbitrarySplits, BinaryTree, Lexicographic, OneOf, Structure
 
 ROUNDS = 20
-FEW, MANY = 3, 17  # arms: from 17 on, kernels are others
+FEW, MANY = 3, 17  # arms: from 17 on there are other kernels
 
 
 def states(everything: bool) -> Iterator[tuple[str, Policy]]:
-    """A policy for each kind of state that kernels are compiled for, by name."""
+    """Yield a name and a policy for each kind of state that has kernels."""
     trees: dict[str, Structure] = {"a tree": BinaryTree(depth=4), "a deep tree": BinaryTree(depth=40)}
     others: dict[str, Structure] = {"intervals": Lexicographic(leaves=4), "a hierarchy": ArbitrarySplits(leaves=4)}
     others["one of several"] = OneOf(*trees.values(), *others.values())
-    for arms, said in ((FEW, ""), (MANY, f" with {MANY} arms")):
-        yield f"no structure{said}", HSB(arms=arms, seed=0)
+    for arms, suffix in ((FEW, ""), (MANY, f" with {MANY} arms")):
+        yield f"no structure{suffix}", HSB(arms=arms, seed=0)
         for name, structure in {**trees, **(others if everything else {})}.items():
-            yield f"the default on {name}{said}", HSB(structure, arms=arms, seed=0)
+            yield f"the default on {name}{suffix}", HSB(structure, arms=arms, seed=0)
             if arms == FEW or everything:
-                yield f"a constant rate on {name}{said}", HSB(structure, arms=arms, learning_rate=0.1, seed=0)
+                yield f"a constant rate on {name}{suffix}", HSB(structure, arms=arms, learning_rate=0.1, seed=0)
 
 
-def live(policy: HSB) -> None:
-    """What becomes of a policy over named features: something new in a context, many at once, a log, arms that come and go, questions."""
+def use_policy(policy: HSB) -> None:
+    """Use a policy over named features in all ways: new features, batches, a log, arms added and removed, explanations."""
     contexts: list[dict[str, Any]] = [{"x": 0.3 * t} | ({"kind": str(t % 3)} if t else {}) for t in range(ROUNDS)]
     for context in contexts:
         policy.learn(policy.decide(context), loss=1.0)
@@ -59,11 +59,11 @@ def live(policy: HSB) -> None:
 
 
 def warmup(
-    everything: Annotated[bool, Option("--all", help="Every kind of structure; it takes some minutes.")] = False,
+    everything: Annotated[bool, Option("--all", help="Compile for every kind of structure; this takes some minutes.")] = False,
 ) -> None:
-    """Compile what policies need, ahead of their first decision.
+    """Compile the code of policies before their first decision.
 
-    Compiled code is kept, beside the package, in NUMBA_CACHE_DIR or in the user's cache folder: later processes start at once.
+    Compiled code is kept beside the package, in NUMBA_CACHE_DIR or in the user's cache folder, so later processes start at once.
 
     Example: hsb warmup --all
     """
@@ -72,7 +72,7 @@ def warmup(
     if engine != "numba":
         typer.echo(f"There is nothing to compile: the engine is {engine} ({reason}).")
         return
-    os.environ["HSB_QUIET"] = "1"  # the bar says it
+    os.environ["HSB_QUIET"] = "1"  # the progress bar shows it
     begin = time.perf_counter()
     policies = list(states(everything))
     rng = np.random.default_rng(0)
@@ -87,6 +87,8 @@ def warmup(
         simulate(policy, contexts, losses[:, :count])
         simulate(policy, contexts, losses[:, :count], available=available[:, :count])
     for arms in (FEW, MANY):
-        live(HSB(arms=arms, arm_features={arm: {"size": arm} for arm in range(arms)}, seed=0))
+        use_policy(HSB(arms=arms, arm_features={arm: {"size": arm} for arm in range(arms)}, seed=0))
         exercise({"arms": [str(arm) for arm in range(arms)], "arm_features": {}, "policy": {"kind": "HSB"}})
-    typer.echo(f"Compiled, or found compiled, {', '.join(name for name, _ in policies)}: {time.perf_counter() - begin:.0f} s.")
+    typer.echo(
+        f"Compiled, or already compiled: {', '.join(name for name, _ in policies)}: {time.perf_counter() - begin:.0f} s."
+    )

@@ -1,5 +1,5 @@
-"""Decisions as a service: a journal on disk, a core that knows nothing of disks, and (to come) HTTP and a page on top.
+"""Decisions as a service: a core without input or output, a journal on disk, an HTTP API and a page.
 
-`hsb.serve.core` takes messages and times and says what is to be done; `hsb.serve.store` does what concerns the disk. docs/serving.md tells how
-they fit together and what is promised. `import hsb` loads none of this.
+`hsb.serve.core` takes messages and times and returns effects; `hsb.serve.store` carries out those on the disk; `hsb.serve.http` is the API.
+docs/serving.md states what is promised, docs/serving_inside.md how the parts work together. `import hsb` does not load this package.
 """

@@ -1,4 +1,4 @@
-"""Is a journal what it says? Everything is replayed from nothing: streams, decisions, updates, snapshots."""
+"""Check a journal by replaying it from its beginning: streams, decisions, updates, snapshots."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -13,14 +13,14 @@ from .core.rows import DecisionRow, Entry, PolicyRow, RewardRow, RowKind, Snapsh
 from .core.sampling import places_of
 from .store import JournalReader
 
-SHOWN = 20  # problems that are told in full
+SHOWN = 20  # problems that are printed in full
 PART = 1000  # rows at once
-DRAWN = ("learner", "arm", "propensity", "u", "available", "ramp", "baseline", "rounds", "advised", "seen")
+RECOMPUTED = ("learner", "arm", "propensity", "u", "available", "ramp", "baseline", "rounds", "advised", "seen")
 
 
 @dataclass
 class Report:
-    """What was counted, and what is wrong; the first problems in words."""
+    """Result of a check: counts, and the number of problems with the first of them as text."""
 
     policies: int = 0
     decisions: int = 0
@@ -34,21 +34,21 @@ class Report:
     not_learned: int = 0
     snapshots: int = 0
     forgotten: int = 0
-    """Decisions of which it is forgotten what they were asked."""
+    """Decisions whose contexts were forgotten."""
     not_replayable: int = 0
-    """Decisions that cannot be made again, since updates before them are forgotten: up to the next snapshot."""
+    """Decisions that cannot be recomputed, because contexts of updates since the last snapshot were forgotten."""
     problems: int = 0
     first: list[str] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
-    """Of each policy at the end of its stream."""
+    """Digest of each policy at the end of its stream."""
 
     @property
     def sound(self) -> bool:
-        """Is nothing wrong?"""
+        """Whether there is no problem."""
         return self.problems == 0
 
     def wrong(self, what: str) -> None:
-        """Note a problem."""
+        """Count a problem and keep its text."""
         self.problems += 1
         if len(self.first) < SHOWN:
             self.first.append(what)
@@ -59,14 +59,14 @@ class Report:
             f"{self.updates:,} updates ({self.defaulted:,} by default), {self.pending:,} pending, {self.snapshots:,} snapshots compared"
         )
         if self.forgotten:
-            counted += f", {self.forgotten:,} forgotten, {self.not_replayable:,} not replayable for want of what was forgotten"
+            counted += f", {self.forgotten:,} forgotten, {self.not_replayable:,} not replayable because contexts were forgotten"
         if self.sound:
             return f"{counted}: sound."
         return "\n".join([f"{counted}: {self.problems:,} problems.", *(f"- {each}" for each in self.first)])
 
 
 def check(journal: JournalReader) -> Report:
-    """Replay a journal from nothing and compare all that it says with what follows."""
+    """Replay a journal from its beginning and compare its contents with the results."""
     report = Report()
     for what in journal.damage():
         report.wrong(f"the file: {what}")
@@ -76,31 +76,31 @@ def check(journal: JournalReader) -> Report:
             _check_policy(journal, policy, report)
         except FileError as error:
             report.wrong(f"{policy.name}: {error}")
-        _check_standings(journal, policy, report)
+        _check_statuses(journal, policy, report)
     return report
 
 
 def _check_policy(journal: JournalReader, policy: PolicyRow, report: Report) -> None:
-    served, made, exact = Served(policy), _Decisions(journal.decisions(policy.id)), True
-    blank = 0  # the last update that is forgotten
-    snapshots = {rows[0].seq: rows for rows in _whole(journal, policy, report)}
+    served, decisions, exact = Served(policy), _Decisions(journal.decisions(policy.id)), True
+    blank = 0  # the row of the last update whose context was forgotten
+    snapshots = {rows[0].seq: rows for rows in _valid_snapshots(journal, policy, report)}
     for entry, rewards in _with_rewards(journal, policy):
         if entry[0].kind == RowKind.UPDATE:
             _check_update(served, entry, rewards, report)
         served.apply(entry)
         report.rows += 1
         blank = entry[0].seq if entry[1] is not None and entry[1].context == "" else blank
-        if any(each.at < blank for each in served.candidates.values()):
-            exact = False  # it has learned what cannot be read any more
+        if any(learner.at < blank for learner in served.candidates.values()):
+            exact = False  # it has learned rows that can no longer be read
         if served.candidates:
             catch_up(served, lambda after: journal.entries(policy.id, after))
         exact = exact and (entry[1] is None or entry[1].context != "")
         rows = snapshots.pop(served.version, None)
         if rows is not None and not exact:
-            served = Served.revived(policy, rows)  # what was learned of what is forgotten is in it
-            exact = all(each.at >= blank for each in served.candidates.values())
+            served = Served.revived(policy, rows)  # the snapshot includes what was learned from forgotten contexts
+            exact = all(learner.at >= blank for learner in served.candidates.values())
             catch_up(served, lambda after: journal.entries(policy.id, after))
-        for row in made.of(served.version):
+        for row in decisions.of(served.version):
             report.forgotten += not row.context
             if exact and row.context:
                 _check_decision(served, row, report)
@@ -108,19 +108,19 @@ def _check_policy(journal: JournalReader, policy: PolicyRow, report: Report) -> 
                 report.not_replayable += not exact
         if rows is not None:
             _check_snapshot(served, rows, report)
-    for row in made.rest():
-        report.wrong(f"{policy.name}: decision {row.id} is of version {row.version}, and the stream ends at {served.version}.")
+    for row in decisions.rest():
+        report.wrong(f"{policy.name}: decision {row.id} has version {row.version}, but the stream ends at {served.version}.")
     for seq in snapshots:
         report.wrong(f"{policy.name}: the snapshot at row {seq} is ahead of the stream, which ends at {served.version}.")
     if served.version != policy.head:
-        report.wrong(f"{policy.name}: its stream ends at row {served.version}, and should at {policy.head}.")
+        report.wrong(f"{policy.name}: its stream ends at row {served.version}, but should end at row {policy.head}.")
     if served.version and exact:
         report.digests[policy.name] = served.live.policy.digest()
         report.not_learned += served.live.not_learned
 
 
 class _Decisions:
-    """Decisions in the order of their versions, taken a version at a time."""
+    """Decisions in the order of their versions, read one version at a time."""
 
     def __init__(self, rows: Iterator[DecisionRow]) -> None:
         self.rows = rows
@@ -137,7 +137,7 @@ class _Decisions:
             self.next = next(self.rows, None)
 
 
-def _whole(journal: JournalReader, policy: PolicyRow, report: Report) -> Iterator[list[SnapshotRow]]:
+def _valid_snapshots(journal: JournalReader, policy: PolicyRow, report: Report) -> Iterator[list[SnapshotRow]]:
     for rows in journal.snapshots(policy.id):
         try:
             Served.revived(policy, rows)
@@ -147,7 +147,7 @@ def _whole(journal: JournalReader, policy: PolicyRow, report: Report) -> Iterato
 
 
 def _with_rewards(journal: JournalReader, policy: PolicyRow) -> Iterator[tuple[Entry, list[RewardRow]]]:
-    """The stream, each update with the rewards of its decision."""
+    """Yield the entries of the stream, each update with the rewards of its decision."""
     entries = iter(journal.entries(policy.id, 0))
     while part := list(islice(entries, PART)):
         known = journal.rewards_of([row.decision for row, _ in part if row.decision is not None])
@@ -162,12 +162,12 @@ def _check_decision(served: Served, row: DecisionRow, report: Report) -> None:
         baseline = None if row.baseline is None else served.arms[row.baseline]
         again = served.decide(row.id, json.loads(row.context), available, baseline, True, row.at)
     except (InputError, ValueError, IndexError) as error:
-        report.wrong(f"{served.name}: decision {row.id} cannot be made again: {error}")
+        report.wrong(f"{served.name}: decision {row.id} cannot be recomputed: {error}")
         return
-    for name in DRAWN:
+    for name in RECOMPUTED:
         if getattr(row, name) != getattr(again, name):
             report.wrong(
-                f"{served.name}: {name} of decision {row.id} is {getattr(row, name)!r}, and follows as {getattr(again, name)!r}."
+                f"{served.name}: {name} of decision {row.id} is {getattr(row, name)!r}, but recomputed it is {getattr(again, name)!r}."
             )
             return
 
@@ -177,13 +177,13 @@ def _check_update(served: Served, entry: Entry, rewards: Iterable[RewardRow], re
     report.updates += 1
     report.defaulted += row.defaulted
     if decision is None or decision.policy != served.id:
-        report.wrong(f"{served.name}: row {row.seq} is an update of a decision that is not there.")
+        report.wrong(f"{served.name}: row {row.seq} is an update of a decision that the journal lacks.")
         return
     value = aggregated(rewards, served.rules.aggregate)
     due = served.rules.default if value is None else value
     if due is None or row.defaulted != (value is None) or row.reward != learnable(due, served.rules):
         report.wrong(
-            f"{served.name}: row {row.seq} learns {row.reward!r} of decision {row.decision}, whose rewards make {due!r}."
+            f"{served.name}: row {row.seq} learns the reward {row.reward!r} of decision {row.decision}, but its rewards give {due!r}."
         )
 
 
@@ -195,18 +195,22 @@ def _check_snapshot(served: Served, rows: list[SnapshotRow], report: Report) -> 
         report.snapshots += 1
         name = row.learner
         if name not in learners or (name not in behind and learners[name].policy.digest() != row.digest):
-            report.wrong(f"{served.name}: the snapshot at row {served.version} of learner {name} is not what the stream makes.")
+            report.wrong(
+                f"{served.name}: the snapshot at row {served.version} of learner {name} differs from a replay of the stream."
+            )
 
 
-def _check_standings(journal: JournalReader, policy: PolicyRow, report: Report) -> None:
-    for each in journal.standings(policy.id):
-        report.rewards += each.in_time + each.late
-        report.late += each.late
-        report.pending += each.pending
-        report.expired += each.closed is not None
-        if each.pending + each.learned + (each.closed is not None) != 1:
-            report.wrong(f"{policy.name}: decision {each.decision} must be pending, learned once or closed, and is {each[3:]}.")
-        elif each.late and each.pending:
-            report.wrong(f"{policy.name}: a reward of decision {each.decision} is late, and the decision is still open.")
-        elif each.in_time and each.closed not in (None, "forgotten"):
-            report.wrong(f"{policy.name}: a reward of decision {each.decision} was accepted, and never learned.")
+def _check_statuses(journal: JournalReader, policy: PolicyRow, report: Report) -> None:
+    for status in journal.standings(policy.id):
+        report.rewards += status.in_time + status.late
+        report.late += status.late
+        report.pending += status.pending
+        report.expired += status.closed is not None
+        if status.pending + status.learned + (status.closed is not None) != 1:
+            report.wrong(
+                f"{policy.name}: decision {status.decision} must be pending, learned once or closed, but is {status[3:]}."
+            )
+        elif status.late and status.pending:
+            report.wrong(f"{policy.name}: a reward of decision {status.decision} is late, but the decision is still open.")
+        elif status.in_time and status.closed not in (None, "forgotten"):
+            report.wrong(f"{policy.name}: a reward of decision {status.decision} was accepted, but never learned.")

@@ -1,7 +1,7 @@
-"""A policy's rules, in a process of their own: `python -m hsb.serve.explaining` reads a policy's file from stdin, writes JSON to stdout.
+"""Compute a policy's rules in a separate process: `python -m hsb.serve.explaining` reads a policy's file from stdin, writes JSON to stdout.
 
-Working them out may take seconds: beside the loop it would hold up decisions, and a process can be ended. With the arguments JOURNAL,
-POLICY and ARMS (JSON) it also reads the last updates from the journal, and says what each rule earned by them.
+Rules may take seconds, which would delay decisions, and a process can be ended. With the arguments JOURNAL, POLICY and ARMS (JSON) it also
+reads the last updates from the journal, and estimates what each rule earned on them.
 """
 
 import asyncio
@@ -23,109 +23,116 @@ from .core.sampling import places_of
 from .store.sqlite import SqliteReader
 
 SECONDS = 60.0
-UPDATES = 5000  # the last ones, by which rules are said to earn
-MANY = 24  # rules
+UPDATES = 5000  # the last ones, on which it is estimated what rules earn
+MANY = 24  # rules that are listed
 View = dict[str, Any]
 Update = tuple[Any, str, frozenset[str], float, float]  # context, arm, arms available, propensity, reward
 
 
-def explained(policy: Any, updates: Callable[[], Iterable[Update]] | None = None) -> View:
-    """A policy's rules in words, as plain data, with what they earn by `updates`; or why there are none."""
+def explain_policy(policy: Any, updates: Callable[[], Iterable[Update]] | None = None) -> View:
+    """Return a policy's rules as plain data, with what they earned on `updates`; or the reason why it has no rules."""
     if not hasattr(policy, "explain"):
         return {"rules": None, "why": "This kind of policy has no rules to show."}
     if "encoding" in policy.settings():
         return {
             "rules": None,
-            "why": "This policy sees what an encoding makes of contexts: rules would be about that, not about features.",
+            "why": "This policy sees encoded contexts, so its rules would be about the encoding, not about features.",
         }
     try:
-        found = policy.explain().merged()
+        explanation = policy.explain().merged()
     except InputError as error:
         return {"rules": None, "why": str(error)}
-    earned: list[Earned | None] = [None] * len(found.regions)
-    rows = 0 if updates is None else _earn(policy, found, updates(), earned)
-    rules = sorted(zip(found.regions, earned, strict=True), key=lambda each: -each[0].share)
+    earned: list[Earned | None] = [None] * len(explanation.regions)
+    rows = 0 if updates is None else _earn(policy, explanation, updates(), earned)
+    rules = sorted(zip(explanation.regions, earned, strict=True), key=lambda region: -region[0].share)
     return {
         "rules": [
             {
-                "where": each.where,
-                "arm": str(each.arm),
-                "sure": each.probability,
-                "share": each.share,
-                "seen": each.seen,
+                "where": region.where,
+                "arm": str(region.arm),
+                "sure": region.probability,
+                "share": region.share,
+                "seen": region.seen,
                 "earned": None if gain is None else gain.to_dict(),
             }
-            for each, gain in rules[:MANY]
+            for region, gain in rules[:MANY]
         ],
         "earned_rows": rows,
         "left_out": max(0, len(rules) - MANY),
-        "left_share": sum(each.share for each, _ in rules[MANY:]),
-        "agreement": found.agreement,
-        "importance": sorted(found.importance.items(), key=lambda each: -each[1])[:15],
-        "regions": len(found.regions),
-        "lines": str(found).splitlines(),
+        "left_share": sum(region.share for region, _ in rules[MANY:]),
+        "agreement": explanation.agreement,
+        "importance": sorted(explanation.importance.items(), key=lambda region: -region[1])[:15],
+        "regions": len(explanation.regions),
+        "lines": str(explanation).splitlines(),
         "why": None,
     }
 
 
-def _earn(policy: Any, found: Explanation, updates: Iterable[Update], earned: list[Earned | None]) -> int:
-    """Fill in what each rule earned; of how many updates. Nothing where the range of rewards is found on the way.
+def _earn(policy: Any, explanation: Explanation, updates: Iterable[Update], earned: list[Earned | None]) -> int:
+    """Fill `earned` with what each rule earned; return the number of updates used, 0 if the range of rewards was not declared.
 
-    The rules were found by the same updates. So that the choice of each rule's arm is allowed for, the intervals hold for every arm under every
-    rule together.
+    The rules were learned from the same updates. The intervals allow for that choice: they hold for every arm under every rule together.
     """
     low, high = policy.reward_range
     if policy.loss_scale.auto or not low < high:
         return 0
-    taken: list[tuple[Any, ...]] = []
+    rows: list[tuple[Any, ...]] = []
     for context, arm, available, propensity, reward in updates:
         try:
-            rule = found.regions.index(found.region_at(context))
-        except InputError:  # a context of before, which the policy would refuse today
+            rule = explanation.regions.index(explanation.region_at(context))
+        except InputError:  # an old context, which the policy would reject today
             continue
-        wanted = found.regions[rule].arm
-        taken.append((rule, wanted in available, arm == wanted, propensity, reward))
-    sums = RuleEarnings([region.arm for region in found.regions], (low, high))
-    if taken:
-        rules, offers, plays, probabilities, rewards = (np.array(each) for each in zip(*taken, strict=True))
-        sums.add(rules, offers, plays, probabilities, np.clip(rewards, low, high))
-    earned[:] = sums.result(1.0 - 0.05 / (len(found.regions) * len(policy.arms)))
-    return len(taken)
+        arm_of_rule = explanation.regions[rule].arm
+        rows.append((rule, arm_of_rule in available, arm == arm_of_rule, propensity, reward))
+    sums = RuleEarnings([region.arm for region in explanation.regions], (low, high))
+    if rows:
+        rules, possible, plays, probabilities, rewards = (np.array(column) for column in zip(*rows, strict=True))
+        sums.add(rules, possible, plays, probabilities, np.clip(rewards, low, high))
+    earned[:] = sums.result(1.0 - 0.05 / (len(explanation.regions) * len(policy.arms)))
+    return len(rows)
 
 
 def updates_of(journal: str, policy: int, arms: list[str], last: int = UPDATES) -> Iterator[Update]:
-    """The last updates of a policy in a journal; `arms` by their places there."""
+    """Yield the last updates of a policy in a journal; `arms` are in the journal's order."""
     reader = SqliteReader(Path(journal))
     row = next((each for each in reader.policies() if each.id == policy), None)
-    offers: dict[bytes, frozenset[str]] = {}
-    for update, made in reader.entries(policy, max(0, (0 if row is None else row.head) - last)):
-        if made is None or update.reward is None or not made.context:
+    available_by_bytes: dict[bytes, frozenset[str]] = {}
+    for update, decision in reader.entries(policy, max(0, (0 if row is None else row.head) - last)):
+        if decision is None or update.reward is None or not decision.context:
             continue
-        if made.available not in offers:
-            offers[made.available] = frozenset(arms[place] for place in places_of(made.available) if place < len(arms))
-        if made.arm < len(arms):
-            yield json.loads(made.context), arms[made.arm], offers[made.available], made.propensity, update.reward
+        if decision.available not in available_by_bytes:
+            available_by_bytes[decision.available] = frozenset(
+                arms[place] for place in places_of(decision.available) if place < len(arms)
+            )
+        if decision.arm < len(arms):
+            yield (
+                json.loads(decision.context),
+                arms[decision.arm],
+                available_by_bytes[decision.available],
+                decision.propensity,
+                update.reward,
+            )
 
 
-def main(given: Sequence[str]) -> int:
-    """Explain the policy on stdin."""
+def main(arguments: Sequence[str]) -> int:
+    """Explain the policy on stdin; write the result to stdout."""
     updates = None
-    if given and Path(given[0]).is_file():
-        journal, policy, arms = given[0], int(given[1]), json.loads(given[2])
+    if arguments and Path(arguments[0]).is_file():
+        journal, policy, arms = arguments[0], int(arguments[1]), json.loads(arguments[2])
         updates = partial(updates_of, journal, policy, arms)
     try:
-        found = explained(opened(sys.stdin.buffer.read()), updates)
+        view = explain_policy(opened(sys.stdin.buffer.read()), updates)
     except FileError as error:
-        found = {"rules": None, "why": str(error)}
-    json.dump(found, sys.stdout)
+        view = {"rules": None, "why": str(error)}
+    json.dump(view, sys.stdout)
     sys.stdout.flush()
     return 0
 
 
-async def beside(
+async def explain_in_process(
     body: bytes, version: int, seconds: float = SECONDS, updates: tuple[Path, int, list[str]] | None = None
 ) -> View:
-    """The same in another process, ended after a while. `updates`: the journal, the policy's number, its arms by their places."""
+    """Explain a policy in another process, ended after `seconds`. `updates`: the journal, the policy's number, and its arms in order."""
     pipe = asyncio.subprocess.PIPE
     more = () if updates is None else (str(updates[0]), str(updates[1]), json.dumps(updates[2]))
     command = (sys.executable, "-m", "hsb.serve.explaining", *more)
@@ -135,10 +142,10 @@ async def beside(
             out, _ = await process.communicate(body)
         return {**json.loads(out), "version": version}
     except TimeoutError:
-        why = f"The rules were not worked out within {seconds:g} seconds."
+        why = f"The rules took longer than {seconds:g} seconds to compute. Try again later."
         return {"rules": None, "why": why, "version": version, "late": True}
     except ValueError:
-        return {"rules": None, "why": "The rules could not be worked out.", "version": version}
+        return {"rules": None, "why": "The rules could not be computed: the process that does so ended.", "version": version}
     finally:
         if process.returncode is None:
             process.kill()

@@ -1,4 +1,4 @@
-"""A policy's updates as a log that `hsb.logs.open` reads: dsjson with everything that was known, or Parquet."""
+"""Export a policy's updates as a log that `hsb.logs.open` reads: dsjson with complete contexts, or Parquet."""
 
 import json
 import os
@@ -22,45 +22,47 @@ FORMATS = ("dsjson", "parquet")
 
 
 class Exported(NamedTuple):
-    """Rows written, and rows that the format could not hold."""
+    """The number of rows written, and of rows that the format could not hold."""
 
     rows: int
     skipped: int
 
 
 def export(journal: JournalReader, policy: str, to: str | os.PathLike[str], format: str = "dsjson") -> Exported:
-    """Write every update of a policy, in the order in which they were learned: context, arms available, arm, propensity, reward, time, id.
+    """Write all updates of a policy in the order in which they were learned: context, available arms, arm, propensity, reward, time, id.
 
-    A new file is for its owner alone (mode 0600).
+    - `journal`: the journal to read; `policy`: the name of a policy in it.
+    - `to`: the file to write. Only its owner may read it (mode 0600).
+    - `format`: "dsjson" keeps contexts unchanged. "parquet" is written by `hsb.logs.convert`: text becomes codes, and rows that lack a feature
+      which others have are left out and counted.
 
-    "dsjson" keeps contexts as they are. "parquet" is hsb's own (`hsb.logs.convert`): text becomes its code, and a row that lacks a feature
-    which others have is left out and counted.
+    Raises InputError if the policy or the folder does not exist, or if nothing can be exported.
     """
     path = path_of("to", to)
     if format not in FORMATS:
         raise InputError(f"The format must be one of {', '.join(FORMATS)}; given {quoted(format)}.")
-    found = [row for row in journal.policies() if row.name == policy]
-    if not found:
+    matches = [row for row in journal.policies() if row.name == policy]
+    if not matches:
         known = ", ".join(row.name for row in journal.policies()) or "none"
-        raise InputError(f"There is no policy {quoted(policy)} in this journal; there are: {known}.")
+        raise InputError(f"There is no policy {quoted(policy)} in this journal. It has: {known}.")
     if not path.parent.is_dir():
         raise InputError(f"There is no folder {path.parent} for {path.name}. Make it first.")
     if format == "dsjson":
-        return Exported(_write(journal, found[0], path)[0], 0)
+        return Exported(_write(journal, matches[0], path)[0], 0)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        between = Path(folder) / "log.dsjson"
-        rows, names, texts = _write(journal, found[0], between)
+        dsjson = Path(folder) / "log.dsjson"
+        rows, names, texts = _write(journal, matches[0], dsjson)
         if not rows or not names:
-            raise InputError(f"{policy} has no update whose context has features, so there is nothing for Parquet. Use dsjson.")
-        made = Path(folder) / "log.parquet"
-        done = convert(between, made, "dsjson", to="parquet", context=names, categories=texts)
-        with open(made, "rb") as whole, replacing(path, 0o600) as file:
+            raise InputError(f"{policy} has no update whose context has features, which Parquet needs. Use dsjson.")
+        converted = Path(folder) / "log.parquet"
+        done = convert(dsjson, converted, "dsjson", to="parquet", context=names, categories=texts)
+        with open(converted, "rb") as whole, replacing(path, 0o600) as file:
             shutil.copyfileobj(whole, file)
     return Exported(done.rows, rows - done.rows)
 
 
 def _write(journal: JournalReader, policy: PolicyRow, path: Path) -> tuple[int, list[str], list[str]]:
-    """Write dsjson; how many rows, and the names of features, and those that were text."""
+    """Write dsjson; return the number of rows, the names of features, and those of features with text."""
     rows, names = 0, dict[str, bool]()
     with replacing(path, 0o600) as file:
         for row, decision, arms in updates(journal, policy):
@@ -73,7 +75,7 @@ def _write(journal: JournalReader, policy: PolicyRow, path: Path) -> tuple[int, 
 
 
 def updates(journal: JournalReader, policy: PolicyRow) -> Iterator[tuple[StreamRow, DecisionRow, list[str]]]:
-    """Every update of a policy, its decision, and the arms that there were."""
+    """Yield each update of a policy, its decision, and the arms at that time."""
     arms: list[str] = []
     for row, decision in journal.entries(policy.id):
         data: dict[str, Any] = json.loads(row.data) if row.data else {}
@@ -81,7 +83,7 @@ def updates(journal: JournalReader, policy: PolicyRow) -> Iterator[tuple[StreamR
             arms = list(data["arms"])
         elif row.kind == RowKind.ARM and "add" in data and data["add"] not in arms:
             arms = [*arms, data["add"]]
-        elif row.kind == RowKind.UPDATE and decision is not None and decision.context:  # else it was forgotten
+        elif row.kind == RowKind.UPDATE and decision is not None and decision.context:  # without a context it was forgotten
             yield row, decision, arms
 
 
@@ -104,7 +106,7 @@ def _event(row: StreamRow, decision: DecisionRow, arms: list[str], context: dict
 
 
 def named_context(context: Any) -> dict[str, Any]:
-    """A context with names: rows and numbers by their places."""
+    """Return a context as a dict; values without names are called f0, f1, ..."""
     if isinstance(context, dict):
         return context
     values = context if isinstance(context, list) else [] if context is None else [context]

@@ -1,4 +1,4 @@
-"""The service in one thread, without a network: for tests, for scripts, and as the shortest example of how the core is driven."""
+"""The service in one thread, without a network: for tests and scripts, and as the shortest example of driving the core."""
 
 import time
 from collections.abc import Iterable
@@ -18,13 +18,13 @@ STEADY: int | None = getattr(
 
 
 def clock() -> Now:
-    """The time."""
+    """Return the present time, by the wall clock and by the steady clock."""
     steady = time.monotonic_ns() if STEADY is None else time.clock_gettime_ns(STEADY)
     return Now(time.time_ns() // 1000, steady // 1000)
 
 
 class Local:
-    """A core and its journal. `ask` gives the answer to a request, which is on disk by then.
+    """A core and its journal. `ask` returns the answer to a request; its rows are on disk by then.
 
     >>> import pathlib, tempfile
     >>> from hsb.serve.core import Create, Decide, Reward
@@ -42,8 +42,8 @@ class Local:
         self.store = SqliteStore(path)
         try:
             with readable(path):
-                given: dict[str, Any] = start(self.store, clock() if now is None else now)
-            self.core = Core(**given, limits=limits or CoreLimits())
+                recovered: dict[str, Any] = start(self.store, clock() if now is None else now)
+            self.core = Core(**recovered, limits=limits or CoreLimits())
         except BaseException:
             self.store.close()
             raise
@@ -51,21 +51,21 @@ class Local:
         self.do(self.core.begin(), now)
 
     def ask(self, message: Message, now: Now | None = None) -> Answer:
-        """The answer to one request."""
+        """Send one request; return its answer."""
         return self.ask_all([message], now)[0]
 
     def ask_all(self, messages: Iterable[Message], now: Now | None = None) -> list[Answer]:
-        """The answers to several, written together, in the order in which they were given."""
+        """Send several requests, written together; return the answers in the same order."""
         answers = self.do(self.core.handle_all(list(messages), now or clock()), now)
         answers += self.do(self.core.flush(now or clock()), now)
         return answers
 
     def tick(self, now: Now | None = None) -> None:
-        """Let time pass."""
+        """Tell the core the time, so that it closes decisions that are due."""
         self.ask_all([Tick()], now)
 
     def do(self, effects: list[Effect], now: Now | None = None) -> list[Answer]:
-        """Do effects, and those that follow from them."""
+        """Carry out effects, and those that follow from them; return the answers among them."""
         answers: list[Answer] = []
         for effect in effects:
             if isinstance(effect, Answer):
@@ -74,8 +74,8 @@ class Local:
                 answers += self.do(self.core.handle(carried_out(self.store, effect.batch), now or clock()), now)
                 answers += self.do(self.core.flush(now or clock()), now)
             elif isinstance(effect, Follow):
-                found = self.store.stream(effect.policy, effect.after, effect.limit)
-                answers += self.do(self.core.handle(Followed(effect.policy, effect.after, found), now or clock()), now)
+                rows_after = self.store.stream(effect.policy, effect.after, effect.limit)
+                answers += self.do(self.core.handle(Followed(effect.policy, effect.after, rows_after), now or clock()), now)
             elif isinstance(effect, Pack):
                 rows: tuple[SnapshotRow, ...] = ()
                 with suppress(FileError):
@@ -88,5 +88,5 @@ class Local:
         return answers
 
     def close(self) -> None:
-        """Let go of the journal."""
+        """Close the journal."""
         self.store.close()

@@ -1,7 +1,7 @@
-"""Compiled code before anybody waits for it: what a policy of a kind will call is called on a twin, beside the loop.
+"""Compile the code of a kind of policy before a request needs it, by using a copy of such a policy outside the event loop.
 
-`exercise` gives a twin the process that a policy has in the service. `Warmth` does so in a thread, which takes compiled code from where it is
-kept; where some is missing, a process of its own (`python -m hsb.serve.warming`, a job as JSON on stdin) compiles and keeps it first.
+`exercise` makes a copy decide and learn as a policy in the service does. `Warmth` calls it in a thread, which loads compiled code from the
+cache; if some is missing, a separate process (`python -m hsb.serve.warming`, a job as JSON on stdin) compiles it first.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .core.rows import PolicyRow, RowKind, StreamRow
 from .core.settings import checked
 
 Job = dict[str, Any]
-"""What a policy of a kind is made from: the data of its first row, and perhaps a file that it goes on from."""
+"""What a policy of a kind is made from: the data of its first row, and possibly a policy's file."""
 MOST_CONTEXTS = 20
-FEW = 24  # rounds: models look again after 2, 4, 8, ... updates
-SIZES = (4, 16)  # up to so many arms there are kernels by themselves
-HARD = 1e-300  # a probability so small that a round needs logarithms
+FEW = 24  # rounds: models are fitted again after 2, 4, 8, ... updates
+SIZES = (4, 16)  # numbers of arms up to which there are separate kernels
+HARD = 1e-300  # a probability so small that an update needs logarithms
 WRONG = (
     InputError,
     FileError,
@@ -36,9 +36,9 @@ WRONG = (
     ValueError,
     KeyError,
     AttributeError,
-)  # what cannot be made is refused where it is asked for
-FIT = "the encoding of contexts"  # in place of a kind of policy
-SECONDS = 900.0  # for a process that compiles
+)  # errors of a job, which the request itself will report
+FIT = "the encoding of contexts"  # stands for a kind of policy
+SECONDS = 900.0  # limit for a process that compiles
 
 
 class NotCompiled(Exception):
@@ -46,37 +46,37 @@ class NotCompiled(Exception):
 
 
 def exercise(job: Job) -> None:
-    """Let a twin decide and learn as a policy of this kind does: with all arms and some, one by one and together, easy rounds and hard ones."""
+    """Make a copy of a policy decide and learn: with all arms and some, one by one and in batches, with usual and tiny propensities."""
     if job["policy"] == FIT:
         for kind in ("LinUCB", "TreeThompson"):
             fitted({"kind": kind}, job["contexts"])
         return
-    served = Served(PolicyRow(0, "twin", b"w" * 32, 0, 0))
-    given = json.loads(created(job["spec"], checked(job["spec"]))) if "spec" in job else dict(job)
-    given["settings"], body, asked = {}, given.pop("body", None), given.pop("contexts", ())
-    _row(served, RowKind.CREATE, given)
+    served = Served(PolicyRow(0, "copy", b"w" * 32, 0, 0))
+    data = json.loads(created(job["spec"], checked(job["spec"]))) if "spec" in job else dict(job)
+    data["settings"], body, contexts_seen = {}, data.pop("body", None), data.pop("contexts", ())
+    _row(served, RowKind.CREATE, data)
     if body is not None:
         _row(served, RowKind.IMPORT, {}, base64.b64decode(body))
-    _row(served, RowKind.CANDIDATE, {"add": "beside", "policy": given["policy"]})
-    served.candidates["beside"].at = served.version  # there is no update yet that it has not read
-    contexts = fitting(served, asked)
+    _row(served, RowKind.CANDIDATE, {"add": "beside", "policy": data["policy"]})
+    served.candidates["beside"].at = served.version  # it has read all updates, as there are none yet
+    contexts = fitting(served, contexts_seen)
     _row(served, RowKind.SETTINGS, served.settings.plain() | {"floor": 0.0, "ramp": 1.0})
-    for hard in (0.0, HARD):
-        _live(served, contexts, hard)
-    with suppress(InputError):  # a kind whose arms stay as they are
+    for propensity in (0.0, HARD):
+        _play_rounds(served, contexts, propensity)
+    with suppress(InputError):  # a kind whose arms cannot change
         served.live.policy.copy().add_arm("one more")
         _row(served, RowKind.ARM, {"add": "one more", "features": next(iter(served.arm_features.values()), None)})
-        _live(served, contexts, HARD)
+        _play_rounds(served, contexts, HARD)
     for settings in ({"floor": 0.1}, {"ramp": 0.5, "baseline": served.active_arms[0]}):
         if served.live.exact:
             _row(served, RowKind.SETTINGS, served.settings.plain() | settings)
-            _live(served, contexts, 0.0)
+            _play_rounds(served, contexts, 0.0)
     with suppress(InputError):
         served.live.policy.copy().remove_arm(served.active_arms[-1])
         _row(served, RowKind.ARM, {"remove": served.active_arms[-1]})
-        _live(served, contexts, 0.0)
-    for each in (served.live, *served.candidates.values()):
-        policy: Any = each.policy.copy()
+        _play_rounds(served, contexts, 0.0)
+    for learner in (served.live, *served.candidates.values()):
+        policy: Any = learner.policy.copy()
         policy.digest()
         with suppress(InputError, AttributeError):
             policy.certificate(), policy.regret_bound(100)
@@ -88,38 +88,38 @@ def _row(served: Served, kind: RowKind, data: Any, body: bytes | None = None) ->
     served.apply((row, None))
 
 
-def _live(served: Served, contexts: list[Any], hard: float) -> None:
-    """Some rounds; where `hard` is given, the last ones were played with that probability."""
+def _play_rounds(served: Served, contexts: list[Any], propensity: float) -> None:
+    """Play some rounds; if `propensity` is not 0, the last ones have that propensity."""
     rules, some = served.rules, served.active_arms[: max(1, len(served.active_arms) // 2)]
     low, high = (0.0, 1.0) if rules.low is None or rules.high is None else (rules.low, rules.high)
-    served.decide_all([Decide(None, "twin", f"w{k}", context) for k, context in enumerate(contexts)], 0)
+    served.decide_all([Decide(None, "copy", f"w{k}", context) for k, context in enumerate(contexts)], 0)
     for k, context in enumerate(itertools.islice(itertools.cycle(contexts), FEW if contexts else 0)):
         available = some if k % 4 == 3 else None
-        made = served.decide(f"w{served.version}", context, available, None, True, 0)
-        if hard and k >= FEW - 8:
-            made = made._replace(propensity=hard, rounds=-1)
-        row = StreamRow(0, served.version + 1, int(RowKind.UPDATE), made.id, (low, high)[k // 2 % 2], False, None, None, 0)
-        served.apply((row, made))
-        for each in (served.live, *served.candidates.values()):
-            each.policy.probabilities(context, available=available)
+        decision = served.decide(f"w{served.version}", context, available, None, True, 0)
+        if propensity and k >= FEW - 8:
+            decision = decision._replace(propensity=propensity, rounds=-1)
+        row = StreamRow(0, served.version + 1, int(RowKind.UPDATE), decision.id, (low, high)[k // 2 % 2], False, None, None, 0)
+        served.apply((row, decision))
+        for learner in (served.live, *served.candidates.values()):
+            learner.policy.probabilities(context, available=available)
 
 
-def fitting(served: Served, asked: Iterable[Any] = ()) -> list[Any]:
-    """Contexts that a policy takes: of those that were asked, else of the forms that there are; none where it is not known what it takes."""
-    found: list[Any] = []
-    for context in itertools.chain(asked, _forms(served.live.policy)):
-        if found and type(context) is not type(found[0]):
-            return found
+def fitting(served: Served, candidates: Iterable[Any] = ()) -> list[Any]:
+    """Return contexts that a policy accepts: from `candidates`, else from all known forms; empty if it accepts none of them."""
+    taken: list[Any] = []
+    for context in itertools.chain(candidates, _forms(served.live.policy)):
+        if taken and type(context) is not type(taken[0]):
+            return taken
         with suppress(*WRONG):
             served.decide("probe", context, None, None, True, 0)
-            for each in served.candidates.values():
-                each.policy.probabilities(context)
-            found.append(context)
-    return found
+            for learner in served.candidates.values():
+                learner.policy.probabilities(context)
+            taken.append(context)
+    return taken
 
 
 def _forms(policy: Any) -> Iterator[Any]:
-    """Contexts of the forms that there are: by name, as declared and as they come; points of a box; numbers of cells; none."""
+    """Yield contexts of all forms: by name, declared or not; points of a box; numbers of cells; None."""
     learner = getattr(policy, "learner", None)
     declared = getattr(getattr(getattr(learner, "reader", None), "features", None), "kinds", None)
     values = {"Number": 0.5, "Category": "a", "Flag": True, "Tags": ["a"], "Time": "2026-01-01T00:00:00+00:00", "Cycle": 1.0}
@@ -140,74 +140,80 @@ def _forms(policy: Any) -> Iterator[Any]:
 
 
 def job_of(served: Served, policy: Any = None, more: int = 0) -> Job:
-    """A twin of a policy as it is served, or of another kind in its place; with more arms."""
+    """Return the job of a served policy, or of the kind `policy` in its place, with `more` additional arms."""
     arms = [*served.arms, *(f"another {k}" for k in range(more))]
     about = {"arms": arms, "arm_features": served.arm_features, "settings": {}}
     return about | {"policy": served.live.kind if policy is None else policy}
 
 
-def jobs_before(policies: dict[str, Served], kind: Any, given: tuple[Any, ...]) -> list[Job]:
-    """What must be compiled before a message is carried out; nothing where it will be refused."""
+def jobs_before(policies: dict[str, Served], kind: Any, arguments: tuple[Any, ...]) -> list[Job]:
+    """Return jobs for what must be compiled before a message is carried out; empty if it will be rejected."""
     try:
         if kind is Create:
-            return [{"spec": given[0], "policy": given[0].get("policy", {"kind": "HSB"}), "arms": list(given[0]["arms"])}]
-        served = policies.get(given[0])
+            return [
+                {
+                    "spec": arguments[0],
+                    "policy": arguments[0].get("policy", {"kind": "HSB"}),
+                    "arms": list(arguments[0]["arms"]),
+                }
+            ]
+        served = policies.get(arguments[0])
         if served is None or served.archived:
             return []
         if kind is AddCandidate:
-            job = job_of(served, given[2]) | _contexts(given[3:])
-            return [job | {"arms": served.first_arms}, job]  # it begins with the arms that there were at first
+            job = job_of(served, arguments[2]) | _contexts(arguments[3:])
+            return [job | {"arms": served.first_arms}, job]  # it begins with the first arms of the policy
         if kind is AddArm:
-            jobs = [job_of(served, each.kind, 1) for each in (served.live, *served.candidates.values())]
-            features = served.arm_features or ({served.arms[0]: given[2]} if len(given) > 2 and given[2] else {})
+            jobs = [job_of(served, learner.kind, 1) for learner in (served.live, *served.candidates.values())]
+            features = served.arm_features or ({served.arms[0]: arguments[2]} if len(arguments) > 2 and arguments[2] else {})
             return [job | {"arm_features": features} for job in jobs]
         if kind is Import:
-            body = base64.b64encode(given[1]).decode()
-            return [job_of(served) | {"arms": served.active_arms, "body": body} | _contexts(given[3:])]
+            body = base64.b64encode(arguments[1]).decode()
+            return [job_of(served) | {"arms": served.active_arms, "body": body} | _contexts(arguments[3:])]
     except WRONG:
         pass
     return []
 
 
 def fit_jobs(specs: Iterable[Any], contexts: list[Any]) -> list[Job]:
-    """What must be compiled before an encoding of contexts is fitted for some of these candidates."""
+    """Return jobs for what must be compiled before an encoding of contexts is fitted for any of these candidates."""
     named = [each for each in contexts if isinstance(each, dict)][:MOST_CONTEXTS]
     wanted = len(named) >= LEAST and any(needs_encoding(each) for each in specs)
     return [{"policy": FIT, "arms": [], "contexts": named}] if wanted else []
 
 
 def _contexts(trials: tuple[Any, ...]) -> Job:
-    """Contexts that were asked of late, some of them."""
+    """Return some of the recent contexts as part of a job."""
     return {"contexts": list(trials[0])[:MOST_CONTEXTS]} if trials else {}
 
 
 def key_of(job: Job) -> str:
-    """What compiled code depends on, and more: jobs with the same key need the same."""
+    """Return the key of a job: jobs with equal keys need the same compiled code."""
     size = sum(len(job["arms"]) > most for most in SIZES)
     features = job.get("arm_features") or job.get("spec", {}).get("arm_features")
     return json.dumps([job["policy"], size, bool(features), job.get("body")], sort_keys=True, default=str)
 
 
-# -- compiling beside the loop --------------------------------------------------------------------------------------------------
+# -- compile outside the event loop ----------------------------------------------------------------------------------------------
 
 _here = threading.local()
 
 
 @contextmanager
-def compiling(told: Callable[[], object]) -> Iterator[None]:
-    """`told` is called whenever this thread begins to compile a kernel; what it raises ends that."""
+def compiling(on_compile: Callable[[], object]) -> Iterator[None]:
+    """Call `on_compile` whenever this thread begins to compile a kernel; an exception from it stops that."""
     _listen()
-    _here.told = told
+    _here.on_compile = on_compile
     try:
         yield
     finally:
-        _here.told = None
+        _here.on_compile = None
 
 
-def warn_of_compiling(told: Callable[[], object]) -> None:
-    """From now on `told` is called whenever this thread begins to compile."""
+def warn_of_compiling(on_compile: Callable[[], object]) -> None:
+    """Call `on_compile` whenever this thread begins to compile, from now on."""
     _listen()
-    _here.told = told
+    _here.on_compile = on_compile
 
 
 _listening: list[Any] = []
@@ -222,9 +228,9 @@ def _listen() -> None:
 
     class Listener(event.Listener):
         def on_start(self, event: Any) -> None:
-            told = getattr(_here, "told", None)
-            if told is not None:
-                told()
+            on_compile = getattr(_here, "on_compile", None)
+            if on_compile is not None:
+                on_compile()
 
         def on_end(self, event: Any) -> None:
             pass
@@ -235,7 +241,7 @@ def _listen() -> None:
 
 
 def _try(job: Job) -> None:
-    """Exercise; what is wrong with a job is said where it is carried out."""
+    """Exercise a policy. Errors of the job are ignored here, since the request itself reports them."""
     try:
         exercise(job)
     except NotCompiled:
@@ -249,16 +255,16 @@ def _refuse() -> None:
 
 
 class Warmth:
-    """What is compiled, and what makes it so. `warm` takes long, and is called beside the loop, by one thread at a time."""
+    """Knows what is compiled, and compiles the rest. `warm` takes long: call it outside the event loop."""
 
     def __init__(self) -> None:
         self.known: set[str] = set()
-        self.kernels = 0  # compiled so far, by the process under way or here
+        self.kernels = 0  # compiled so far, here or by the process
         self.process: subprocess.Popen[str] | None = None
         self.lock, self.stopped = threading.Lock(), False
 
     def warm(self, job: Job) -> None:
-        """Have all compiled, and loaded, that a policy of a kind calls."""
+        """Compile and load all code that a policy of this kind calls."""
         from ..engine.kernels.jit import engine
 
         key = key_of(job)
@@ -300,14 +306,14 @@ class Warmth:
         self.kernels += 1
 
     def stop(self) -> None:
-        """End what is being compiled."""
+        """Stop compiling."""
         self.stopped, process = True, self.process
         if process is not None:
             process.kill()
 
 
 def main() -> None:
-    """Compile what the job on stdin needs; a line on stdout for each kernel."""
+    """Compile what the job on stdin needs; write a line to stdout for each kernel."""
     job = json.load(sys.stdin)
     with compiling(lambda: print(".", flush=True)):
         _try(job)

@@ -251,7 +251,7 @@ def test_changes_come_one_after_the_other(at):
     several = [RemoveArm(1, "home", "a"), RemoveArm(2, "home", "b"), RemoveArm(3, "home", "c"), AddArm(4, "home", "a")]
     answers = {each.request: each.status for each in at.ask_all(several)}
     assert answers == {1: "done", 2: "done", 3: "refused", 4: "created"}
-    assert at.home.available == ["a", "c"]
+    assert at.home.active_arms == ["a", "c"]
 
 
 def test_too_many_wait(tmp_path):

@@ -113,7 +113,7 @@ def test_purge(one, name):
         assert counted(one, table, f"policy = {id}") == 0, table
     assert counted(one, "reward", f"decision LIKE '{name}-%'") == counted(one, "once", "name = 'p1'") == 0
     assert one.service.core.policies[name].id > id  # numbers are not used again
-    assert [each["what"] for each in one.get(f"/v1/audit entries?policy={name}").json["audit_entries"]] == ["Create", "Purge"]
+    assert [each["what"] for each in one.get(f"/v1/audit?policy={name}").json["audit_entries"]] == ["Create", "Purge"]
     assert one.post(f"/v1/policies/{name}/decisions", {"id": f"{name}-1"}).status == 201
     with sqlite3.connect(one.service.path) as file:
         file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -140,7 +140,7 @@ def test_who_did_it_is_written_before_the_answer(one, name, monkeypatch, capsys)
     capsys.readouterr()
     assert one.ask("PATCH", f"/v1/policies/{name}", {"floor": 0.2}).json["floor"] == 0.2  # what was done stands
     said = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-    (line,) = [each for each in said if each["event"] == "who did it could not be written down"]
+    (line,) = [each for each in said if each["event"] == "audit entry could not be written"]
     assert (line["what"], line["policy"]) == ("Change", name)
 
 
@@ -200,7 +200,7 @@ def test_forget_a_person(one, name):
     report = check(SqliteReader(one.service.path))
     assert report.sound and report.forgotten == 21 and report.not_replayable > 0 and "forgotten" in str(report)
     assert report.digests[name] == one.get(f"{url}?digest=true").json["digests"][""]
-    assert "Plugh" not in json.dumps(one.get("/v1/audit_entries").json)
+    assert "Plugh" not in json.dumps(one.get("/v1/audit").json)
 
 
 # -- headers ------------------------------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def test_lists_lead_on(one, name):
         one.ask("PATCH", f"/v1/policies/{name}", {"floor": k / 10})
     for path, what, whole in (
         (f"/v1/policies/{name}/decisions?limit=2&newest=true", "decisions", 5),
-        (f"/v1/audit entries?limit=2&policy={name}", "audit_entries", 6),
+        (f"/v1/audit?limit=2&policy={name}", "audit_entries", 6),
     ):
         rows = []
         while path is not None:
@@ -325,4 +325,4 @@ def test_rules_have_a_limit_of_time(tmp_path):
         made = one.post("/v1/policies/home/decisions", {"context": {"x": 1}}).json
         one.post(f"/v1/decisions/{made['id']}/reward", {"reward": 1})
         found = one.get("/v1/policies/home/rules")
-        assert found.status == 503 and found.headers["retry-after"] == "60" and "not worked out" in found.json["detail"]
+        assert found.status == 503 and found.headers["retry-after"] == "60" and "took longer" in found.json["detail"]

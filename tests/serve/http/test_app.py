@@ -124,13 +124,13 @@ def test_what_can_be_read(one, name):
         "propensity": last["propensity"],
         "u": last["u"],
         "same": True,
-        "folded_from": 0,
+        "replayed_from": 0,
     }
     assert sum(one.get(f"{p}/probabilities?context=0.3").json["probabilities"].values()) == pytest.approx(1)
     only = one.get(f"{p}/probabilities?context=0.3&available=a,b").json["probabilities"]
     assert set(only) == {"a", "b"}
     assert one.get(f"{p}/certificate").json["certificate"]["rounds"] == 6
-    assert "Exp3 has no rules" in one.get(f"{p}/rules").json["detail"]
+    assert "Exp3, which has no rules" in one.get(f"{p}/rules").json["detail"]
     (bucket,) = one.get(f"{p}/stats?bucket=1d").json["buckets"][-1:]
     assert bucket["decisions"] == bucket["updates"] == 6 and bucket["reward"] == 3
 
@@ -146,7 +146,7 @@ def test_rules(one):
 def test_problems_are_kept(one, name):
     for _ in range(12):
         one.post(f"/v1/policies/{name}/decisions", {"available": ["z"]})
-    (found,) = one.get(f"/v1/policies/{name}/problems").json["problems"]
+    (found,) = one.get(f"/v1/policies/{name}/rejections").json["rejections"]
     assert found["kind"] == "unknown-arm" and found["count"] == 12 and len(found["first"]) == 10 and len(found["last"]) == 2
 
 
@@ -227,7 +227,7 @@ def test_health_limits_metrics_audit_entries_clock(one, name):
     decide(one, name)
     text = one.get("/metrics").raw.decode()
     assert f'hsb_policy_version{{policy="{name}"}} 1.0' in text and "hsb_commit_seconds_count" in text
-    audit_entries = one.get(f"/v1/audit entries?policy={name}").json["audit_entries"]
+    audit_entries = one.get(f"/v1/audit?policy={name}").json["audit_entries"]
     assert audit_entries[0]["what"] == "Create" and audit_entries[0]["who"] == "first"
     assert one.post("/v1/clock/confirm").json == {"held": False}
 

@@ -172,7 +172,7 @@ def test_forms_of_other_sites(one):
     cookie = entered(one, one.key)[1]
     for elsewhere in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
         said = one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | elsewhere)
-        assert said.status == 403 and "set-cookie" not in said.headers and b"another site" in said.raw
+        assert said.status == 403 and "set-cookie" not in said.headers and b"other sites" in said.raw
         said = one.post("/logout", raw="", key=None, headers=FORM | cookie | elsewhere)
         assert said.status == 403 and "set-cookie" not in said.headers
     assert one.get("/v1/policies", key=None, headers=cookie).status == 200
@@ -223,9 +223,9 @@ def test_ended_keys_leave_no_sessions(one):
 
 
 def test_who_did_what_is_for_admins(one):
-    """As /v1/audit_entries: a key that may read sees the rows of the stream, not who asked for them."""
+    """As /v1/audit: a key that may read sees the rows of the stream, not who asked for them."""
     made = one.post("/v1/keys", {"name": "looker", "scopes": ["read"]}).json["key"]
-    assert one.get("/v1/audit_entries", key=made).status == 403
+    assert one.get("/v1/audit", key=made).status == 403
     seen, all_of_it = (one.get("/p/home/audit.json", key=key).json for key in (made, one.key))
     assert seen["audit_entries"] is None and all_of_it["audit_entries"] and seen["actions"] == all_of_it["actions"]
     assert b"Who did what" not in one.get("/p/home/audit", key=made).raw

@@ -40,7 +40,7 @@ def test_only_with_a_key_that_may_decide_alone(one):
     """Everyone who sees the page has its key."""
     for scopes in (("decide", "learn"), ("admin",), ("decide", "read")):
         said = one.post(f"{FLAGS}/home", {}, key=key(one, *scopes), headers=SHOP)
-        assert said.status == 403 and said.json["errorDetails"].startswith("A page of another site may ask for decisions")
+        assert said.status == 403 and said.json["errorDetails"].startswith("Pages of other sites may only decide")
     public = key(one, "decide")
     assert one.post(f"{FLAGS}/home", {}, key=None, headers=SHOP).status == 401
     id = one.post("/v1/policies/home/decisions", {"context": 1}, key=public, headers=SHOP).json["id"]
@@ -76,5 +76,5 @@ def test_no_other_site_may(one, tmp_path):
 
 @pytest.mark.parametrize("origin", ["*", "shop.example", "https://shop.example/", "https://shop.example/path", ""])
 def test_what_is_no_origin(origin):
-    with pytest.raises(InputError, match="--cors must be like"):
+    with pytest.raises(InputError, match="--cors must be an origin like"):
         origins([origin])

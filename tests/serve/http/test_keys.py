@@ -11,7 +11,7 @@ from support.serve.http_cases import running
 
 from hsb.errors import InputError
 from hsb.serve.http import ServerSettings, Service
-from hsb.serve.http.keys import digest, fresh
+from hsb.serve.http.keys import digest, generate_key
 from hsb.serve.store import Full
 from hsb.serve.store.sqlite import SqliteStore
 
@@ -47,7 +47,7 @@ def test_the_first_key_is_shown_once_and_kept_hashed(tmp_path):
 
 
 def test_the_first_key_can_be_set(tmp_path):
-    text = fresh()
+    text = generate_key()
     with running(tmp_path / "hsb.db", admin_key=text) as one:
         assert one.get("/v1/policies", key=text).status == 200 and one.service.keys.printed is None
     with pytest.raises(InputError, match="HSB_ADMIN_KEY"):
@@ -101,7 +101,7 @@ def test_rate(one):
     found = [one.post(DECIDE, {}, key=text) for _ in range(12)]
     assert [each.status for each in found[:5]] == [201] * 5
     turned = [each for each in found if each.status == 429]
-    assert turned and turned[0].headers["retry-after"] == "1" and "5 times a second" in turned[0].json["detail"]
+    assert turned and turned[0].headers["retry-after"] == "1" and "5 requests a second" in turned[0].json["detail"]
     time.sleep(0.5)
     assert one.post(DECIDE, {}, key=text).status == 201
 
@@ -220,7 +220,7 @@ def test_no_secret_in_a_log_line(tmp_path, capfd):
     with running(tmp_path / "hsb.db", ServerSettings(access_log=True)) as one:
         one.make()
         one.post(DECIDE, {"context": {"name": "Ada-Lovelace"}})
-        one.get("/v1/policies", key=fresh())
+        one.get("/v1/policies", key=generate_key())
         text = one.key
     err = capfd.readouterr().err
     lines = [json.loads(line) for line in err.splitlines()]

@@ -11,7 +11,7 @@ def said(capsys):
 
 def test_a_full_disk_fills_no_log(monkeypatch, capsys):
     now = [0.0]
-    monkeypatch.setattr(logs, "_rejections", logs.Repetition(lambda: now[0]))
+    monkeypatch.setattr(logs, "_repetition", logs.Repetition(lambda: now[0]))
     for k in range(500):
         now[0] = 0.01 * k
         logs.log("commit failed", level="error", why="full", detail="database or disk is full")

@@ -9,7 +9,7 @@ from support.serve.http_cases import decide, running
 
 from hsb.serve.core import Create, Decide, Reward
 from hsb.serve.http import ServerSettings
-from hsb.serve.http.keys import fresh
+from hsb.serve.http.keys import generate_key
 from hsb.serve.local import Local
 from hsb.serve.page import working
 
@@ -65,7 +65,7 @@ def journal(tmp_path):
 def test_a_restarted_service_goes_on_with_what_was_read(journal):
     """After a restart looks get ahead, and the one after that has nothing left to read."""
     assert UPDATES > working.WORTH
-    seen, key = [], fresh()
+    seen, key = [], generate_key()
     for _ in range(2):
         with running(journal, admin_key=key) as one:
             until = time.monotonic() + 120

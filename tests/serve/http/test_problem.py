@@ -32,7 +32,7 @@ DECIDE = "/v1/policies/home/decisions"
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "kind", "pointer", "words"),
     [
-        ("POST", DECIDE, {"contxt": 1}, 422, "unknown-field", "/contxt", "There are context, id"),
+        ("POST", DECIDE, {"contxt": 1}, 422, "unknown-field", "/contxt", "Its fields are context, id"),
         ("POST", DECIDE, {"id": 5}, 422, "misfit", "/id", "id must be text or null; given a whole number."),
         ("POST", DECIDE, {"id": "a b"}, 422, "refused", "/id", "letters, digits"),
         ("POST", DECIDE, {"available": ["a", "z"]}, 422, "unknown-arm", "/available/1", "The arms are 'a', 'b', 'c'"),

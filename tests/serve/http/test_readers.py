@@ -44,4 +44,4 @@ def test_a_quick_look_waits_for_no_long_one(one, name):
     made = decide(one, name)["id"]
     with busy_readers(one, 5):
         assert one.get(f"/v1/policies/{name}/decisions/{made}").status == 200
-        assert one.get("/v1/audit_entries").status == 200
+        assert one.get("/v1/audit").status == 200

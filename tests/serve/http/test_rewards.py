@@ -54,8 +54,8 @@ def test_a_loss_is_the_mirror_image_of_a_reward(one, kind, loss, reward, request
 def test_wrong_losses(one, name):
     made = decide(one, name)
     for body, pointer, word in (
-        ({}, "/reward", "'loss' in its place"),
-        ({"reward": 1, "loss": 0}, "/loss", "not both"),
+        ({}, "/reward", "Give 'reward' or 'loss'"),
+        ({"reward": 1, "loss": 0}, "/loss", "both 'reward' and 'loss'"),
         ({"loss": 2}, "/loss", "loss must be a number in [0.0, 1.0]"),
         ({"loss": "x"}, "/loss", "must be"),
         ({"los": 0}, "/los", "los"),
@@ -87,7 +87,9 @@ def test_what_cannot_be_learned_is_not_said_to_be(one, request):
     assert stored(one, name, f"{name}-1") == [1.0]
     about = one.get(f"/v1/policies/{name}").json
     assert about["not_learned"] == 2 and about["certificate"]["rounds"] == 1
-    (rejection,) = [each for each in one.get(f"/v1/policies/{name}/problems").json["problems"] if each["kind"] == "passed-over"]
+    (rejection,) = [
+        each for each in one.get(f"/v1/policies/{name}/rejections").json["rejections"] if each["kind"] == "not-learned"
+    ]
     assert rejection["count"] == 2 and rejection["first"][0]["detail"].startswith(f"{name}-1: Feature 'country'")
     refused = one.post(f"/v1/policies/{name}/decisions", {"context": {"country": "DE"}})
     assert refused.status == 422 and '"policy": {"features"' in refused.json["detail"]

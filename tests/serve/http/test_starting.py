@@ -14,9 +14,9 @@ from support.serve.processes import KEY, Process, command
 from hsb.errors import FileError
 from hsb.serve.core import Create, Decide, Reward
 from hsb.serve.http import ServerSettings
-from hsb.serve.http.server import bound, server_of
+from hsb.serve.http.server import bind, server_of
 from hsb.serve.http.service import open_journal
-from hsb.serve.http.starting import Progress, Starting, prepared
+from hsb.serve.http.starting import Progress, Starting, prepare
 from hsb.serve.local import Local
 from hsb.serve.store import recover
 from hsb.serve.warming import Warmth
@@ -37,7 +37,7 @@ def starts():
     begun = []
 
     def start(app):
-        listening = bound("127.0.0.1", 0)
+        listening = bind("127.0.0.1", 0)
         port = listening.getsockname()[1]
         server = server_of(app, ServerSettings(), host="127.0.0.1", port=0, loop="asyncio")
         app.give_up = lambda: setattr(server, "should_exit", True)
@@ -62,7 +62,7 @@ def test_who_asks_meanwhile_hears_how_far_it_is(tmp_path, starts):
 
     def make():
         assert go.wait(60)
-        return prepared(open_journal(tmp_path / "hsb.db", ServerSettings(), KEY), ServerSettings(), progress)
+        return prepare(open_journal(tmp_path / "hsb.db", ServerSettings(), KEY), ServerSettings(), progress)
 
     app = Starting(make, progress)
     port, _ = starts(app)

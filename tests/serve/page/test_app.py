@@ -224,8 +224,8 @@ def test_forms_do_what_they_say(tmp_path):
             == 303
         )
         assert served.settings.floor == 0.05 and served.settings.wait == 3600.0 and served.settings.default_reward == 0.0
-        assert send("settings", do="add-arm", arm="<i>new</i>").status_code == 303 and served.available[-1] == "<i>new</i>"
-        assert send("settings", do="remove-arm", arm="<i>new</i>").status_code == 303 and "<i>new</i>" not in served.available
+        assert send("settings", do="add-arm", arm="<i>new</i>").status_code == 303 and served.active_arms[-1] == "<i>new</i>"
+        assert send("settings", do="remove-arm", arm="<i>new</i>").status_code == 303 and "<i>new</i>" not in served.active_arms
         assert send("settings", do="snapshot").status_code == 303
         assert client.get("/p/home/audit.json").json()["snapshots"][0]["same"] is True
         assert send("what-if", uniform="on", arm="gift card").status_code == 303
@@ -333,14 +333,14 @@ def test_rules_are_worked_out_beside_the_service(service):
     import asyncio
 
     body = service.core.policies["home"].live.packed()
-    found = asyncio.run(explaining.beside(body, 7))
+    found = asyncio.run(explaining.explain_in_process(body, 7))
     assert (
         found["version"] == 7
         and found["rules"]
         and sum(each["share"] for each in found["rules"]) == pytest.approx(1.0, abs=0.3)
     )
-    assert "not worked out within" in asyncio.run(explaining.beside(body, 7, 0.01))["why"]
-    assert asyncio.run(explaining.beside(b"nothing", 7))["rules"] is None
+    assert "took longer than" in asyncio.run(explaining.explain_in_process(body, 7, 0.01))["why"]
+    assert asyncio.run(explaining.explain_in_process(b"nothing", 7))["rules"] is None
 
 
 # -- how it looks -------------------------------------------------------------------------------------------------------
@@ -391,7 +391,7 @@ def test_rules_say_what_they_earn_by_the_journal(service):
 
     home = service.core.policies["home"]
     body, about = home.live.packed(), (service.reader.path, home.id, list(home.arms))
-    found = asyncio.run(explaining.beside(body, 7, updates=about))
+    found = asyncio.run(explaining.explain_in_process(body, 7, updates=about))
     updates = list(explaining.updates_of(str(service.reader.path), home.id, list(home.arms)))
     assert found["earned_rows"] == len(updates) > 350
     told = home.live.policy.explain().merged()
@@ -406,5 +406,5 @@ def test_rules_say_what_they_earn_by_the_journal(service):
         assert rule["earned"]["value"] == pytest.approx(value) and rule["earned"]["rows"] == len(mine)
         assert rule["earned"]["low"] <= value <= rule["earned"]["high"]
     assert any(rule["earned"] for rule in found["rules"])
-    without = asyncio.run(explaining.beside(body, 7))
+    without = asyncio.run(explaining.explain_in_process(body, 7))
     assert without["earned_rows"] == 0 and not any(rule["earned"] for rule in without["rules"])

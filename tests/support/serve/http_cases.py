@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("uvicorn")
 
 from hsb.serve.http import ServerSettings, Service
-from hsb.serve.http.server import bound, make_server
+from hsb.serve.http.server import bind, make_server
 
 QUICK = {"kind": "Exp3"}  # compiles nothing that takes long
 
@@ -34,7 +34,7 @@ class Running:
     def __init__(self, path, settings=None, admin_key=None, beside=()):
         self.service = Service(path, settings or ServerSettings(), admin_key=admin_key)
         self.key = self.service.keys.printed or admin_key
-        self.socket = bound("127.0.0.1", 0)
+        self.socket = bind("127.0.0.1", 0)
         self.port = self.socket.getsockname()[1]
         self.server = make_server(self.service, *beside, loop="asyncio")
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)

@@ -91,10 +91,10 @@ class ModelStore:
         self.reward = {name: row for name, row in self.reward.items() if name[0] not in gone}
         self.snapshot = {name: row for name, row in self.snapshot.items() if name[0] != policy}
 
-    def begin(self, life: str, at: int) -> Processes:
-        self.starts.append((life, {row.id: row.head for row in self.policy.values()}))
+    def begin(self, process: str, at: int) -> Processes:
+        self.starts.append((process, {row.id: row.head for row in self.policy.values()}))
         names, heads = zip(*self.starts, strict=True)
-        return Processes(life, dict(zip(names[:-1], heads[1:], strict=True)))
+        return Processes(process, dict(zip(names[:-1], heads[1:], strict=True)))
 
     def commit(self, batch: OrderBatch) -> list[Outcome]:
         outcomes, changes = self.prepare(batch)

@@ -44,8 +44,8 @@ class Harness:
         self.local = Local(path)
         self.core = self.local.core
         self.synthetic, self.path = (lambda name: True), Path("harness.db")
-        self.settings = SimpleNamespace(shown=lambda: {"body": 65_536, "rate": 1000.0})
-        self.keys = SimpleNamespace(by_hash={"x": SimpleNamespace(shown=lambda: KEY)})
+        self.settings = SimpleNamespace(describe=lambda: {"body": 65_536, "rate": 1000.0})
+        self.keys = SimpleNamespace(by_hash={"x": SimpleNamespace(describe=lambda: KEY)})
         self.rejections = SimpleNamespace(of=lambda policy: [REJECTION] if policy == "home" else [])
         self.evaluated: list[dict[str, Any]] = []
         self.audit_entries: list[dict[str, Any]] = []
@@ -72,7 +72,7 @@ class Harness:
 
     async def evaluate(self, policy: str, asked: dict[str, Any]) -> str:
         at = "2026-11-16T09:00:00+00:00"
-        self.evaluated.insert(0, {"id": str(len(self.evaluated)), "status": "waiting", "asked": asked, "at": at})
+        self.evaluated.insert(0, {"id": str(len(self.evaluated)), "status": "waiting", "request": asked, "at": at})
         return self.evaluated[0]["id"]
 
     async def evaluations_of(self, policy: str) -> list[dict[str, Any]]:

@@ -15,10 +15,10 @@ import pytest
 pytest.importorskip("uvicorn")
 
 from hsb.serve.checking import check
-from hsb.serve.http.keys import fresh
+from hsb.serve.http.keys import generate_key
 from hsb.serve.store.sqlite import SqliteReader
 
-KEY = fresh()
+KEY = generate_key()
 HERE = Path(__file__).parent
 ARMS = ["a", "b", "c"]
 POLICIES = {

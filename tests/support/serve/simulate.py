@@ -89,7 +89,7 @@ class World(Clients, Checks):
         self.lost |= {name: told for name, told in self.promised.items() if name not in self.store.decision}
         self.acked |= {("decision", name): told for name, told in self.promised.items() if name in self.store.decision}
         self.promised = {}
-        self.core = Core(**start(self.store, self.now, life=f"life-{self.counts['starts']}"), limits=LIMITS)
+        self.core = Core(**start(self.store, self.now, process=f"process-{self.counts['starts']}"), limits=LIMITS)
         self.trusted = self.true
         self.counts["starts"] += 1
         self.do(self.core.begin())

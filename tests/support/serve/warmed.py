@@ -72,8 +72,8 @@ class Client:
         self.noted(lambda: self.local.ask_all(batch))
 
 
-def life(folder, name, arms):
-    """The life of a policy of a kind; what it met on the loop."""
+def run_kind(folder, name, arms):
+    """Run a policy of a kind; return what it compiled on the loop."""
     spec, client = KINDS[name], Client(folder / f"{arms}.db")
     names = [f"a{k}" for k in range(arms)]
     made = client.ask(Create, {"name": "p", "arms": names, "policy": spec}, b"s" * 32)
@@ -167,7 +167,7 @@ def main(what):
         folder = Path(name)
         if what in ("file", "features"):
             return (from_file if what == "file" else with_features)(folder)
-        return [each for arms in (3, 16, 17) for each in life(folder, what, arms)]
+        return [each for arms in (3, 16, 17) for each in run_kind(folder, what, arms)]
 
 
 if __name__ == "__main__":

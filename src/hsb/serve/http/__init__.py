@@ -1,8 +1,8 @@
 """The service over HTTP: `create_app(service)` is an ASGI application, `hsb.serve.http.server` runs it.
 
-A service is a `Service(path)`: `core` (the policies), `reader` and `read` (the journal), `ask` (everything that is asked), `settings`,
-`keys`, `sessions`, `rejections`, `metrics`. The page, where there is one, is `hsb.serve.page.routes(service)`: a list of Starlette's
-routes; what a route raises as `Problem` becomes an answer, and `auth.who(service, scope, Headers(scope))` says whose request it is.
+A service is a `Service(path)`: `core` (the policies), `readers` (the journal), `ask` (every request to the core), `settings`,
+`keys`, `sessions`, `rejections`, `metrics`. The page, if it is installed, is `hsb.serve.page.routes(service)`: a list of Starlette's
+routes. An `HttpProblem` that a route raises becomes an answer; `auth.who(service, scope, Headers(scope))` returns the key of a request.
 """
 
 from .app import App, create_app

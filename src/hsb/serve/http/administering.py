@@ -1,4 +1,4 @@
-"""Policies, arms, candidates, state: what admins change. Each is a row of the policy's stream, and noted with who did it."""
+"""Admins' endpoints: policies, arms, candidates, state. Each change is a row of the policy's stream and an entry of the audit."""
 
 import asyncio
 import hashlib
@@ -36,16 +36,16 @@ CHANGED = {**dict.fromkeys((404, 410, 412), ProblemAnswer), **WRITTEN}
 FILES = ("application/octet-stream", "application/x-www-form-urlencoded", "")
 
 
-def served(call: Call) -> Served:
-    """The policy that a request names; HttpProblem if there is none."""
-    found = call.service.core.policies.get(call.params["policy"])
-    if found is None:
+def find_policy(call: Call) -> Served:
+    """Return the policy that a request names. Raises HttpProblem (404) if it does not exist."""
+    policy = call.service.core.policies.get(call.params["policy"])
+    if policy is None:
         raise HttpProblem(404, "not-found", f"There is no policy {call.params['policy'][:100]!r}.")
-    return found
+    return policy
 
 
 def etag(policy: Served) -> str:
-    """Of what admins change: the same while they change nothing."""
+    """Return the ETag of what admins change: settings, arms, candidates, and which policy plays."""
     state = [
         policy.settings.plain(),
         policy.arms,
@@ -57,31 +57,33 @@ def etag(policy: Served) -> str:
     return '"' + hashlib.blake2b(json.dumps(state).encode(), digest_size=8).hexdigest() + '"'
 
 
-def _among(tag: str, wanted: str) -> bool:
-    """Is a tag one of those in If-Match or If-None-Match?"""
-    return wanted.strip() == "*" or tag in (each.strip().removeprefix("W/") for each in wanted.split(","))
+def _among(tag: str, header: str) -> bool:
+    """Whether a tag is in `header`, an If-Match or If-None-Match."""
+    return header.strip() == "*" or tag in (part.strip().removeprefix("W/") for part in header.split(","))
 
 
 def unchanged(call: Call, tag: str) -> bool:
-    """Has whoever asks this already (If-None-Match)?"""
-    wanted = call.headers.get(b"if-none-match")
-    return wanted is not None and _among(tag, wanted)
+    """Whether the client has this version already (If-None-Match)."""
+    header = call.headers.get(b"if-none-match")
+    return header is not None and _among(tag, header)
 
 
 def plain(body: Any) -> Any:
-    """A body without what was left out."""
-    found: Any = msgspec.to_builtins(body)
-    return found
+    """Return a body as plain data, without the fields that were left out."""
+    fields: Any = msgspec.to_builtins(body)
+    return fields
 
 
-async def done(call: Call, kind: Any, *given: Any, detail: Any = None, silent: bool = False) -> Any:
-    """Ask for a change, note it, and give the answer; HttpProblem if it was not made."""
-    wanted = call.headers.get(b"if-match")
-    while wanted is not None and kind is not Create and call.service.core.watches[served(call).id].busy:
-        await asyncio.sleep(STEP)  # another change is being written: what it makes of the policy is what is compared
-    if wanted is not None and kind is not Create and not _among(etag(served(call)), wanted):
-        raise HttpProblem(412, "changed", "The policy was changed since. Read it again, and then change it.")
-    answer = await _ask(call, kind, given)
+async def make_change(call: Call, kind: Any, *arguments: Any, detail: Any = None, silent: bool = False) -> Any:
+    """Make a change, add an audit entry unless `silent`, and return the core's answer. Raises HttpProblem if the change was not made."""
+    tag = call.headers.get(b"if-match")
+    while tag is not None and kind is not Create and call.service.core.watches[find_policy(call).id].busy:
+        await asyncio.sleep(STEP)  # another change is being written: If-Match is compared with its result
+    if tag is not None and kind is not Create and not _among(etag(find_policy(call)), tag):
+        raise HttpProblem(
+            412, "changed", "The policy has changed since you read it. Read it again, then repeat the change with its new ETag."
+        )
+    answer = await _ask(call, kind, arguments)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body, call.body)
     if not silent:
@@ -89,48 +91,50 @@ async def done(call: Call, kind: Any, *given: Any, detail: Any = None, silent: b
     return answer
 
 
-async def _ask(call: Call, kind: Any, given: tuple[Any, ...]) -> Any:
-    return await (call.service.ask if kind is Create else call.service.change)(kind, *given)
+async def _ask(call: Call, kind: Any, arguments: tuple[Any, ...]) -> Any:
+    return await (call.service.ask if kind is Create else call.service.change)(kind, *arguments)
 
 
 async def note(call: Call, what: str, policy: str | None, detail: Any = None) -> None:
-    """Write down who did what."""
+    """Add an audit entry: who did what."""
     await call.service.note(call.key, what, policy, detail)
 
 
 async def create(call: Call) -> Reply:
-    """Make a policy."""
+    """Create a policy."""
     spec = plain(call.body)
     if call.key.policies is not None and spec["name"] not in call.key.policies:
-        raise HttpProblem(403, "policy-not-allowed", "This key is for other policies.")
+        raise HttpProblem(
+            403, "policy-not-allowed", "This key is limited to other policies. Use a key for this one, or for all."
+        )
     call.params["policy"] = spec["name"]
-    await done(call, Create, spec, os.urandom(32), detail=spec)
-    found = served(call)
-    headers = [(b"location", f"/v1/policies/{spec['name']}".encode()), (b"etag", etag(found).encode())]
-    return Reply(201, about(call, found), headers=headers)
+    await make_change(call, Create, spec, os.urandom(32), detail=spec)
+    policy = find_policy(call)
+    headers = [(b"location", f"/v1/policies/{spec['name']}".encode()), (b"etag", etag(policy).encode())]
+    return Reply(201, describe_policy(call, policy), headers=headers)
 
 
 async def change(call: Call) -> Reply:
-    """Change settings: floor, ramp, baseline, feedback."""
+    """Change settings of a policy, e.g. floor, ramp, baseline, feedback."""
     changes = plain(call.body)
-    await done(call, Change, call.params["policy"], changes, detail=changes)
-    found = served(call)
-    return Reply(200, about(call, found), headers=[(b"etag", etag(found).encode())])
+    await make_change(call, Change, call.params["policy"], changes, detail=changes)
+    policy = find_policy(call)
+    return Reply(200, describe_policy(call, policy), headers=[(b"etag", etag(policy).encode())])
 
 
 async def archive(call: Call) -> Reply:
-    """Let a policy decide no more. Feedback for what it decided is still taken."""
-    await done(call, Archive, call.params["policy"])
+    """Archive a policy: it makes no further decisions. Feedback on past decisions is still accepted."""
+    await make_change(call, Archive, call.params["policy"])
     return Reply(204)
 
 
 async def add_arm(call: Call) -> Reply:
-    """Add an arm, or bring one back."""
-    policy, arm = served(call), call.params["arm"]
+    """Add an arm, or bring back a removed one."""
+    policy, arm = find_policy(call), call.params["arm"]
     if arm in policy.active_arms and not policy.archived:
         return Reply(200, {"arm": arm, "arms": policy.active_arms, "version": policy.version})
     try:
-        await done(call, AddArm, policy.name, arm, call.body.features, detail={"arm": arm})
+        await make_change(call, AddArm, policy.name, arm, call.body.features, detail={"arm": arm})
     except HttpProblem as problem:
         if problem.status != 422 or arm not in policy.active_arms:
             raise
@@ -139,8 +143,8 @@ async def add_arm(call: Call) -> Reply:
 
 
 async def remove_arm(call: Call) -> Reply:
-    """Offer an arm no more. The last one stays."""
-    policy, arm = served(call), call.params["arm"]
+    """Remove an arm. The last arm cannot be removed."""
+    policy, arm = find_policy(call), call.params["arm"]
     if not policy.archived:
         if arm not in policy.arms:
             raise HttpProblem(404, "not-found", f"There is no arm {arm[:100]!r}.")
@@ -148,59 +152,63 @@ async def remove_arm(call: Call) -> Reply:
             return Reply(204)
         if len(policy.active_arms) == 1:
             raise HttpProblem(
-                409, "last-arm", f"{arm!r} is the last arm. Archive the policy instead, or add another one first."
+                409, "last-arm", f"{arm!r} is the last arm. Add another arm first, or archive the policy instead."
             )
-    await done(call, RemoveArm, policy.name, arm, detail={"arm": arm})
+    await make_change(call, RemoveArm, policy.name, arm, detail={"arm": arm})
     return Reply(204)
 
 
 async def add_candidate(call: Call) -> Reply:
-    """Let a policy learn beside the one that plays, from the beginning of the stream."""
-    policy, name = served(call), call.body.name
+    """Add a candidate: a policy that does not play, and learns the stream from its beginning."""
+    policy, name = find_policy(call), call.body.name
     if name in policy.candidates:
-        raise HttpProblem(409, "conflict", f"There is a candidate {name[:100]!r} already.")
-    await done(call, AddCandidate, policy.name, name, call.body.policy, detail=plain(call.body))
+        raise HttpProblem(
+            409, "conflict", f"There is already a candidate {name[:100]!r}. Choose another name, or delete that one first."
+        )
+    await make_change(call, AddCandidate, policy.name, name, call.body.policy, detail=plain(call.body))
     return Reply(
-        201, candidate(policy, name), headers=[(b"location", f"/v1/policies/{policy.name}/candidates/{name}".encode())]
+        201, describe_candidate(policy, name), headers=[(b"location", f"/v1/policies/{policy.name}/candidates/{name}".encode())]
     )
 
 
 async def candidates(call: Call) -> Reply:
-    """Candidates, and what they would have earned on the updates so far."""
-    policy = served(call)
-    return Reply(200, {"candidates": [candidate(policy, name) for name in policy.candidates]})
+    """List candidates, with what each would have earned on the updates so far."""
+    policy = find_policy(call)
+    return Reply(200, {"candidates": [describe_candidate(policy, name) for name in policy.candidates]})
 
 
 async def one_candidate(call: Call) -> Reply:
-    """One candidate."""
-    return Reply(200, candidate(served(call), _candidate(call)))
+    """Get a candidate."""
+    return Reply(200, describe_candidate(find_policy(call), _candidate(call)))
 
 
 async def drop_candidate(call: Call) -> Reply:
-    """Let a candidate go."""
-    await done(call, DropCandidate, served(call).name, _candidate(call), detail={"candidate": call.params["candidate"]})
+    """Delete a candidate."""
+    await make_change(
+        call, DropCandidate, find_policy(call).name, _candidate(call), detail={"candidate": call.params["candidate"]}
+    )
     return Reply(204)
 
 
 async def promote(call: Call) -> Reply:
-    """Let a candidate play. What played before stays as the candidate before-<row>: promoting that one rolls back."""
-    await done(call, Promote, served(call).name, _candidate(call), detail={"candidate": call.params["candidate"]})
-    return Reply(200, about(call, served(call)))
+    """Let a candidate play. The policy that played becomes the candidate before-<row>; promote that one to roll back."""
+    await make_change(call, Promote, find_policy(call).name, _candidate(call), detail={"candidate": call.params["candidate"]})
+    return Reply(200, describe_policy(call, find_policy(call)))
 
 
 def _candidate(call: Call) -> str:
     name = call.params["candidate"]
-    if name not in served(call).candidates:
+    if name not in find_policy(call).candidates:
         raise HttpProblem(404, "not-found", f"There is no candidate {name[:100]!r}.")
     return name
 
 
-def candidate(policy: Served, name: str) -> dict[str, Any]:
-    """A candidate as the API has it.
+def describe_candidate(policy: Served, name: str) -> dict[str, Any]:
+    """Return a candidate as the API shows it.
 
-    `value` is the mean of w r over all updates that it has read, w being its own probability of the arm over the logged propensity: an
-    estimate. `difference` is what it would have earned more than what played, in its place, with an interval that is ever wrong with a
-    probability of at most `error`: over decisions made since `since`, the row that added it or by which what plays began to play.
+    `value` is the mean of w r over all updates that it has read: an estimate. w is its own probability of the arm over the logged propensity.
+    `difference` is how much more it would have earned than the policy that played. Its interval is ever wrong with a probability of at most
+    `error`. It covers decisions made since the row `since`, which added the candidate or let the present policy play.
     """
     from ..core.learner import TALLIES
     from ..page.bands import ERROR
@@ -231,31 +239,35 @@ def candidate(policy: Served, name: str) -> dict[str, Any]:
 
 
 async def take_snapshot(call: Call) -> Reply:
-    """Keep the policy's state now, as a file."""
-    policy = served(call)
-    seq = (await done(call, TakeSnapshot, policy.name)).body["snapshot"]
+    """Take a snapshot: keep the policy's present state as a file."""
+    policy = find_policy(call)
+    seq = (await make_change(call, TakeSnapshot, policy.name)).body["snapshot"]
     return Reply(201, {"seq": seq}, headers=[(b"location", f"/v1/policies/{policy.name}/snapshots/{seq}.hsb".encode())])
 
 
 async def put_state(call: Call) -> Reply:
-    """Go on from a policy's file, as policy.save or a snapshot makes it."""
-    name = served(call).name
+    """Continue from a policy's file, made by policy.save or a snapshot."""
+    name = find_policy(call).name
     read = await call.service.beside(read_file, call.body)
-    await done(call, Import, name, call.body, read, detail={"bytes": len(call.body)})
-    return Reply(200, about(call, served(call)))
+    await make_change(call, Import, name, call.body, read, detail={"bytes": len(call.body)})
+    return Reply(200, describe_policy(call, find_policy(call)))
 
 
 async def confirm_clock(call: Call) -> Reply:
-    """Say that the clock, which jumped, is right now: deadlines go by it again."""
+    """Confirm that the clock, which jumped, is right: deadlines follow it again."""
     if call.key.policies is not None:
-        raise HttpProblem(403, "policy-not-allowed", "The clock is that of all policies, and this key is for some.")
+        raise HttpProblem(
+            403,
+            "policy-not-allowed",
+            "The clock concerns all policies, and this key is limited to some. Use a key for all policies.",
+        )
     await call.service.ask(ConfirmClock)
     await note(call, "ConfirmClock", None)
     return Reply(200, {"held": call.service.core.clock.held})
 
 
-def about(call: Call, policy: Served) -> dict[str, Any]:
-    """A policy as the API has it, without what must be read from the journal."""
+def describe_policy(call: Call, policy: Served) -> dict[str, Any]:
+    """Return a policy as the API shows it, without the fields that must be read from the journal."""
     rules = policy.rules
     return {
         "name": policy.name,

@@ -1,4 +1,4 @@
-"""What answers hold: OpenAPI is made from these types. `Unset` fields are there where they mean something, times are ISO 8601."""
+"""Types of answers, from which OpenAPI is made. A field that may be `Unset` is left out if it does not apply; times are ISO 8601."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ Maybe = UnsetType
 
 
 class DecisionAnswer(Struct):
-    """What was decided, with which probability, by which version."""
+    """A decision: the arm, its probability (`propensity`), and the version of the policy that made it."""
 
     id: str
     policy: str
@@ -23,7 +23,7 @@ class DecisionAnswer(Struct):
 
 
 class RewardAnswer(Struct):
-    """What becomes of a reward: 'accepted' (it will be learned), 'learned', 'duplicate', or 'not_learned' (it cannot be learned: `detail`)."""
+    """The status of a reward: 'accepted' (it will be learned), 'learned', 'duplicate' or 'not_learned' (`detail` gives the reason)."""
 
     decision: str
     status: str
@@ -41,7 +41,7 @@ class DecisionRowAnswer(Struct):
 
 
 class RewardRowAnswer(Struct):
-    """A row of a batch of rewards: its status, and what becomes of the reward or the problem."""
+    """A row of a batch of rewards: its status, and the reward's status or the problem."""
 
     status: int
     result: RewardAnswer | Maybe = UNSET
@@ -49,19 +49,19 @@ class RewardRowAnswer(Struct):
 
 
 class DecisionBatchAnswer(Struct):
-    """As many rows as were sent, in their order."""
+    """One row for each decision sent, in the same order."""
 
     rows: list[DecisionRowAnswer]
 
 
 class RewardBatchAnswer(Struct):
-    """As many rows as were sent, in their order."""
+    """One row for each reward sent, in the same order."""
 
     rows: list[RewardRowAnswer]
 
 
 class FeedbackSettings(Struct):
-    """How feedback is waited for and learned."""
+    """Settings of feedback: how long the policy waits for it, and how it learns it."""
 
     wait: float
     default_reward: float | None
@@ -70,14 +70,14 @@ class FeedbackSettings(Struct):
 
 
 class FlagAnswerSettings(Struct):
-    """How OFREP's clients see the policy."""
+    """Settings for OFREP's clients; `sticky` is in seconds."""
 
     sticky: float | None
     values: dict[str, Any] | None
 
 
 class CertificateAnswer(Struct):
-    """What the updates so far prove."""
+    """A certificate: what the updates so far prove about the regret."""
 
     rounds: float
     lost: float | None
@@ -91,7 +91,7 @@ class CertificateAnswer(Struct):
 
 
 class PolicyAnswer(Struct):
-    """A policy and its settings. What must be read from the journal, from `pending` on, is there where one policy is asked for."""
+    """A policy and its settings. The fields from `pending` on are read from the journal, and present only if one policy is requested."""
 
     name: str
     version: int
@@ -129,7 +129,7 @@ class PoliciesAnswer(Struct):
 
 
 class ArmAnswer(Struct):
-    """An arm that is available now, and all that are."""
+    """An arm, all available arms of the policy, and the policy's version."""
 
     arm: str
     arms: list[str]
@@ -137,7 +137,7 @@ class ArmAnswer(Struct):
 
 
 class DifferenceAnswer(Struct):
-    """Candidate less what played, with an interval that is ever wrong with a probability of at most `error`."""
+    """Reward of the candidate minus that of the policy that played; the interval is ever wrong with a probability of at most `error`."""
 
     value: float | None
     low: float | None
@@ -149,7 +149,7 @@ class DifferenceAnswer(Struct):
 
 
 class CandidateAnswer(Struct):
-    """A candidate, and what it would have earned."""
+    """A candidate, and an estimate of what it would have earned."""
 
     name: str
     policy: dict[str, Any] | Maybe = UNSET
@@ -165,7 +165,7 @@ class CandidateAnswer(Struct):
 
 
 class CandidatesAnswer(Struct):
-    """Candidates."""
+    """All candidates of a policy."""
 
     candidates: list[CandidateAnswer]
 
@@ -180,18 +180,18 @@ class RewardGiven(Struct):
 
 
 class RecomputedAnswer(Struct):
-    """A decision, made again from the journal."""
+    """A decision, recomputed from the journal."""
 
     arm: str | Maybe | None = UNSET
     propensity: float | Maybe | None = UNSET
     u: float | Maybe | None = UNSET
     same: bool | Maybe | None = UNSET
-    folded_from: int | Maybe | None = UNSET
+    replayed_from: int | Maybe | None = UNSET
     why: str | Maybe | None = UNSET
 
 
 class StoredDecision(Struct):
-    """A decision, as the journal has it; of one decision also what became of it, its rewards, and itself made again."""
+    """A decision as the journal holds it. The fields from `state` on are present only if one decision is requested."""
 
     id: str
     policy: str
@@ -216,21 +216,21 @@ class StoredDecision(Struct):
 
 
 class StoredDecisions(Struct):
-    """Decisions, and the `after` of the next page."""
+    """A page of decisions; `next` is the `after` of the next page."""
 
     decisions: list[StoredDecision]
     next: int | None
 
 
 class ProbabilitiesAnswer(Struct):
-    """The distribution over arms now."""
+    """The distribution over arms, as of now."""
 
     version: int
     probabilities: dict[str, float]
 
 
 class RulesAnswer(Struct):
-    """What is played, in words, and how often these are right."""
+    """The policy as rules, and the share of contexts in which these name the arm played most (`agreement`)."""
 
     version: int
     rules: list[str]
@@ -240,7 +240,7 @@ class RulesAnswer(Struct):
 
 
 class ProofAnswer(Struct):
-    """A certificate, and a bound over a horizon."""
+    """A certificate, and a bound on the regret over a horizon."""
 
     version: int
     certificate: CertificateAnswer | None
@@ -249,7 +249,7 @@ class ProofAnswer(Struct):
 
 
 class ArmCounts(Struct):
-    """Of an arm in a span of time."""
+    """Counts of an arm in a bucket."""
 
     decisions: int
     updates: int
@@ -259,7 +259,7 @@ class ArmCounts(Struct):
 
 
 class BucketAnswer(Struct):
-    """A span of time."""
+    """Counts of a bucket, a span of time that begins at `at`."""
 
     at: str
     arms: dict[str, ArmCounts]
@@ -270,7 +270,7 @@ class BucketAnswer(Struct):
 
 
 class StatsAnswer(Struct):
-    """What a policy did over time."""
+    """Decisions, updates and rewards of a policy over time; `bucket` is in seconds."""
 
     policy: str
     bucket: int
@@ -281,7 +281,7 @@ class StatsAnswer(Struct):
 
 
 class RejectionExample(Struct):
-    """A request that was refused."""
+    """A rejected request."""
 
     at: str
     detail: str
@@ -290,7 +290,7 @@ class RejectionExample(Struct):
 
 
 class RejectionAnswer(Struct):
-    """Requests that were refused for one reason."""
+    """Requests rejected for one reason (`kind`): how many, and the first and last of them."""
 
     kind: str
     status: int
@@ -300,19 +300,19 @@ class RejectionAnswer(Struct):
 
 
 class RejectionsAnswer(Struct):
-    """Requests that were refused, by reason."""
+    """Rejected requests, by reason."""
 
-    problems: list[RejectionAnswer]
+    rejections: list[RejectionAnswer]
 
 
 class SnapshotAnswer(Struct):
-    """A snapshot that was taken: the row of the stream that it is of."""
+    """A new snapshot; `seq` is the row of the stream after which it was taken."""
 
     seq: int
 
 
 class SnapshotShown(Struct):
-    """A snapshot that is kept."""
+    """A snapshot; `file` is its path."""
 
     seq: int
     at: str
@@ -322,25 +322,25 @@ class SnapshotShown(Struct):
 
 
 class SnapshotsAnswer(Struct):
-    """Snapshots that are kept."""
+    """All snapshots of a policy."""
 
     snapshots: list[SnapshotShown]
 
 
 class EvaluationQueued(Struct):
-    """An evaluation that waits for its turn."""
+    """A queued evaluation."""
 
     id: str
     status: str
 
 
 class EvaluationAnswer(Struct):
-    """An evaluation: waiting, running, done, failed, cancelled or interrupted."""
+    """An evaluation; `status` is waiting, running, done, failed, cancelled or interrupted."""
 
     id: str
     policy: str
     status: str
-    asked: dict[str, Any]
+    request: dict[str, Any]
     at: str
     ended: str | None
     result: dict[str, Any] | Maybe = UNSET
@@ -348,13 +348,13 @@ class EvaluationAnswer(Struct):
 
 
 class EvaluationsAnswer(Struct):
-    """Evaluations, the newest first."""
+    """Evaluations, newest first."""
 
     evaluations: list[EvaluationAnswer]
 
 
 class KeyAnswer(Struct):
-    """A key, without itself, except when it was made just now."""
+    """A key. Its text, `key`, is shown only when it is made."""
 
     id: int | None
     name: str
@@ -369,13 +369,13 @@ class KeyAnswer(Struct):
 
 
 class KeysAnswer(Struct):
-    """All keys that this one may see."""
+    """All keys that the key of the request may see."""
 
     keys: list[KeyAnswer]
 
 
 class AuditEntryAnswer(Struct):
-    """Something that an admin did."""
+    """An audit entry: who did what, when, to which policy."""
 
     at: str
     who: str
@@ -386,7 +386,7 @@ class AuditEntryAnswer(Struct):
 
 
 class AuditEntriesAnswer(Struct):
-    """What admins did, the newest first."""
+    """Audit entries, newest first."""
 
     audit_entries: list[AuditEntryAnswer]
 
@@ -399,7 +399,7 @@ class HealthAnswer(Struct):
 
 
 class ReadyAnswer(Struct):
-    """Whether it can decide and write, and what it lacks."""
+    """Whether the service can decide and write, and each check that this takes."""
 
     status: str
     checks: dict[str, bool]
@@ -410,20 +410,20 @@ class ReadyAnswer(Struct):
 
 
 class ClockAnswer(Struct):
-    """Are deadlines held?"""
+    """Whether deadlines are held, because the clock jumped."""
 
     held: bool
 
 
 class ForgottenAnswer(Struct):
-    """How many decisions were blanked."""
+    """The number of decisions whose contexts were erased."""
 
     policy: str
     forgotten: int
 
 
 class ErasingAnswer(Struct):
-    """A policy that is being erased."""
+    """A policy whose rows are being erased."""
 
     policy: str
     status: str

@@ -1,4 +1,4 @@
-"""The application: a short way for decisions and rewards, Starlette's routes for the rest."""
+"""The application: a direct path for decisions and rewards, Starlette's routes for the rest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.routing import Route
 from . import administering, deciding, erasing, evaluations, export, login, ofrep, operating, reading
 from . import openapi as describing
 from .auth import Headers, preflight
-from .endpoint import Call, Endpoint, failed, send_reply
+from .endpoint import Call, Endpoint, failure_reply, send_reply
 from .logs import log_fault
 from .problem import HttpProblem
 from .service import Service
@@ -30,14 +30,14 @@ SAFE = [
 
 
 def endpoints() -> list[Endpoint]:
-    """All of the API's."""
+    """Return all endpoints of the API."""
     parts = (deciding, administering, erasing, reading, export, evaluations, operating, ofrep)
-    found = [each for part in parts for each in part.ENDPOINTS]
-    return [*found, *describing.make(found)]
+    described = [endpoint for part in parts for endpoint in part.ENDPOINTS]
+    return [*described, *describing.make(described)]
 
 
 class Text(PathConvertor):
-    """The rest of a path, whatever it holds, line feeds too: an arm."""
+    """The rest of a path, an arm, with any characters, line feeds too."""
 
     regex = r"[\s\S]+"
 
@@ -55,17 +55,18 @@ class App:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         kind = scope["type"]
         if kind == "http":
-            found = None if scope["method"] != "POST" else _short(scope["path"])
-            if found is not None:
-                await found[0](self.service, scope, receive, send, found[1])
+            match = None if scope["method"] != "POST" else _short(scope["path"])
+            if match is not None:
+                endpoint, params = match
+                await endpoint(self.service, scope, receive, send, params)
             else:
                 await self.rest(scope, receive, send)
         elif kind == "lifespan":
-            await self._live(receive, send)
+            await self._lifespan(receive, send)
         else:
             await send({"type": "websocket.close", "code": 1000})
 
-    async def _live(self, receive: Any, send: Any) -> None:
+    async def _lifespan(self, receive: Any, send: Any) -> None:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
@@ -82,18 +83,18 @@ class App:
                 return
 
     async def begin(self) -> None:
-        """Start to answer."""
+        """Start the service and its background work."""
         await self.service.begin()
         for work in self.beside:
             self.service.spawn(work(self.service))
 
     async def end(self) -> None:
-        """Finish what is under way."""
+        """Finish requests under way and stop the service."""
         await self.service.end()
 
 
 def _short(path: str) -> tuple[Endpoint, dict[str, str]] | None:
-    """The endpoint of a path that must be quick."""
+    """Return the endpoint and parameters of a path that must be quick; None for any other path."""
     parts = path.split("/")
     if len(parts) == 5 and parts[1] == "v1":
         if parts[2] == "policies" and parts[4] == "decisions":
@@ -108,37 +109,37 @@ def _short(path: str) -> tuple[Endpoint, dict[str, str]] | None:
 
 
 def _route(service: Service, path: str, some: dict[str, Endpoint]) -> Route:
-    """One path, whatever the method."""
+    """Return the route of one path, for all its methods."""
 
-    class At:
+    class Methods:
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
             method = "GET" if scope["method"] == "HEAD" else scope["method"]
-            found = some.get(method)
-            if method == "OPTIONS" and any(each.public for each in some.values()):
+            endpoint = some.get(method)
+            if method == "OPTIONS" and any(one.public for one in some.values()):
                 allowed = preflight(service, Headers(scope))
                 if allowed:
                     await send({"type": "http.response.start", "status": 204, "headers": allowed})
                     await send({"type": "http.response.body", "body": b""})
                     return
-            if found is None:
+            if endpoint is None:
                 raise HTTPException(405, headers={"allow": ", ".join(sorted(some))})
-            await found(service, scope, receive, send, dict(scope["path_params"]))
+            await endpoint(service, scope, receive, send, dict(scope["path_params"]))
 
-    return Route(path, endpoint=At())
+    return Route(path, endpoint=Methods())
 
 
 def _rest(service: Service) -> Any:
     paths: dict[str, dict[str, Endpoint]] = {}
-    for each in endpoints():
-        paths.setdefault(each.path, {})[each.method] = each
+    for endpoint in endpoints():
+        paths.setdefault(endpoint.path, {})[endpoint.method] = endpoint
     routes: list[Any] = [_route(service, path, some) for path, some in paths.items()]
     if importlib.util.find_spec("hsb.serve.page") is not None:
-        routes += login.guarded(service, importlib.import_module("hsb.serve.page").routes(service))
+        routes += login.guard(service, importlib.import_module("hsb.serve.page").routes(service))
     routes += login.routes(service)
 
     async def wrong(scope: Any, receive: Any, send: Any, error: HttpProblem) -> None:
         call = Call(service, scope, {})
-        await send_reply(call, receive, send, failed(call, error, None))
+        await send_reply(call, receive, send, failure_reply(call, error, None))
 
     starlette = Starlette(routes=routes)
     starlette.router.redirect_slashes = False
@@ -151,12 +152,14 @@ def _rest(service: Service) -> Any:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                there = {name for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *(each for each in SAFE if each[0] not in there)]
+                names = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(header for header in SAFE if header[0] not in names)]
             await send(message)
 
         scope["app"] = starlette
-        if (b"x-forwarded-proto", b"https") in scope["headers"]:  # said by anyone: it makes cookies stricter, and links
+        if (b"x-forwarded-proto", b"https") in scope[
+            "headers"
+        ]:  # anyone can send it: it only makes cookies stricter, and links https
             scope["scheme"] = "https"
         try:
             await inner(scope, receive, safe)
@@ -174,15 +177,15 @@ def _problem(scope: Any, error: Exception) -> HttpProblem:
         return error
     if isinstance(error, HTTPException):
         if error.status_code == 404:
-            return HttpProblem(404, "not-found", f"There is nothing at {scope['path'][:200]!r}. /docs has what there is.")
+            return HttpProblem(404, "not-found", f"There is nothing at {scope['path'][:200]!r}. See /docs for all paths.")
         headers = [(name.lower().encode(), value.encode()) for name, value in (error.headers or {}).items()]
         allowed = dict(headers).get(b"allow", b"").decode()
-        detail = f"{scope['method']} is not for this path; {allowed} is." if error.status_code == 405 else str(error.detail)
+        detail = f"This path does not take {scope['method']}. Use {allowed}." if error.status_code == 405 else str(error.detail)
         return HttpProblem(error.status_code, "method" if error.status_code == 405 else "refused", detail, headers=headers)
     log_fault(error, path=scope["path"][:200])
-    return HttpProblem(500, "fault", "A fault of the service; its log has more.")
+    return HttpProblem(500, "fault", "The service has a fault. See its log for details.")
 
 
 def create_app(service: Service, *beside: Callable[[Service], Any]) -> App:
-    """The application of a service, the page among its routes where that is installed; coroutines `beside` run while it does."""
+    """Return the application of a service, with the page if that is installed. The coroutines `beside` run while the service does."""
     return App(service, beside)

@@ -1,4 +1,4 @@
-"""Who asks, and whether they may: keys, cookies, where a request comes from."""
+"""Authentication: keys, cookies, and the origin of a request."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from .sessions import COOKIE
 if TYPE_CHECKING:
     from .service import Service
 
-FOREIGN = "A request from another site's page is not carried out."
+FOREIGN = "Requests from pages of other sites are rejected."
 PROXIED = (
-    "If it is one site, with a proxy before this service, let the proxy hand on the name that it was asked for; "
-    "nginx: proxy_set_header Host $http_host;"
+    "If a proxy before this service changed the name, let it pass on the original one; nginx: proxy_set_header Host $http_host;"
 )
 LOOPBACK = ("127.", "::1", "localhost", "[::1]")
-LOCAL_NAME = re.compile(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?")  # all of it: 127.0.0.1.example.org is not here
+LOCAL_NAME = re.compile(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?")  # the whole name: 127.0.0.1.example.org is not local
 SINGLE = (b"host", b"authorization", b"x-api-key", b"origin", b"x-forwarded-proto")
-ONLY_DECIDE = "A page of another site may ask for decisions, with a key whose only scope is decide."
+ONLY_DECIDE = "Pages of other sites may only decide, with a key whose only scope is decide. Make such a key: POST /v1/keys."
 EXPOSED = (b"access-control-expose-headers", b"etag, retry-after, x-request-id")
 PREFLIGHT = (
     (b"access-control-allow-methods", b"POST"),
@@ -31,37 +30,37 @@ PREFLIGHT = (
     (b"access-control-max-age", b"600"),
 )
 READING = ("GET", "HEAD", "OPTIONS")
-NO_KEY = "Give a key: the header 'Authorization: Bearer hsb_...', or 'X-API-Key: hsb_...'."
+NO_KEY = "The request has no key. Send the header 'Authorization: Bearer hsb_...' or 'X-API-Key: hsb_...'."
 
 
 class Headers:
-    """The headers that matter here, of a request."""
+    """The headers of a request."""
 
-    __slots__ = ("all", "given")
+    __slots__ = ("all", "pairs")
 
     def __init__(self, scope: Any) -> None:
-        self.given: list[tuple[bytes, bytes]] = scope["headers"]
-        self.all: dict[bytes, bytes] = dict(self.given)
+        self.pairs: list[tuple[bytes, bytes]] = scope["headers"]
+        self.all: dict[bytes, bytes] = dict(self.pairs)
 
     def check(self) -> None:
-        """HttpProblem if one that may be there once, and says who asks or from where, is there twice."""
-        if len(self.all) == len(self.given):
+        """Raise HttpProblem (400) if a header about identity or origin is present more than once."""
+        if len(self.all) == len(self.pairs):
             return
-        names = [name for name, _ in self.given]
+        names = [name for name, _ in self.pairs]
         for name in SINGLE:
             if names.count(name) > 1:
                 raise HttpProblem(
-                    400, "header", f"The header {name.decode()} is there {names.count(name)} times; send it once."
+                    400, "header", f"The header {name.decode()} is present {names.count(name)} times. Send it once."
                 )
 
     def get(self, name: bytes) -> str | None:
-        """One of them."""
-        found = self.all.get(name)
-        return None if found is None else found.decode("latin-1")
+        """Return the value of a header; None if it is absent."""
+        value = self.all.get(name)
+        return None if value is None else value.decode("latin-1")
 
 
 def who(service: Service, scope: Any, headers: Headers) -> Key:
-    """The key that a request comes with; HttpProblem if it has none that is valid."""
+    """Return the key of a request. Raises HttpProblem (401) if it has no valid one."""
     headers.check()
     if not service.settings.auth:
         _check_host(scope, headers)
@@ -70,15 +69,15 @@ def who(service: Service, scope: Any, headers: Headers) -> Key:
         return ANYONE
     text = headers.get(b"x-api-key")
     if text is None:
-        given = headers.get(b"authorization")
-        if given is not None and given[:7].lower() == "bearer ":
-            text = given[7:].strip()
+        header = headers.get(b"authorization")
+        if header is not None and header[:7].lower() == "bearer ":
+            text = header[7:].strip()
     if text is not None:
         key = service.keys.find(text)
         if not text:
-            raise _unknown("The key is empty. Is the variable set that it is to come from?")
+            raise _unknown("The key is empty. Is the variable that should hold it set?")
         if key is None:
-            raise _unknown("This key is not known here, or ended, or expired.")
+            raise _unknown("This key is unknown here, or has ended or expired. Use a valid key of this service.")
         return key
     cookie = cookie_of(headers)
     if cookie is not None and (key := service.sessions.find(cookie)) is not None:
@@ -89,23 +88,29 @@ def who(service: Service, scope: Any, headers: Headers) -> Key:
 
 
 def enter(service: Service, scope: Any, headers: Headers, need: str, policy: str | None) -> Key:
-    """The key, if it may do that now."""
+    """Return the key of a request, if it has the scope `need` for `policy` and its rate allows it. Raises HttpProblem if not."""
     key = who(service, scope, headers)
     key.check(need, policy)
     spend(key)
-    service.keys.used(key, time.time_ns() // 1000)
+    service.keys.note_use(key, time.time_ns() // 1000)
     return key
 
 
 def spend(key: Key) -> None:
-    """HttpProblem if a key asks more often than it may."""
+    """Count a request against the rate of a key. Raises HttpProblem (429) if it exceeds the rate."""
     wait = key.take(time.monotonic())
     if wait > 0.0:
-        raise HttpProblem(429, "rate", f"This key may ask {key.rate:g} times a second.", retry=wait, headers=_limits(key, wait))
+        raise HttpProblem(
+            429,
+            "rate",
+            f"This key may send {key.rate:g} requests a second. Wait as Retry-After states, or use a key with a higher rate.",
+            retry=wait,
+            headers=_limits(key, wait),
+        )
 
 
 def _limits(key: Key, wait: float) -> list[tuple[bytes, bytes]]:
-    """How much the key may ask (q in w seconds), how much is left (r), and in how many seconds there is more (t)."""
+    """Return the RateLimit headers: q requests in w seconds allowed, r left, t seconds until the next."""
     most, seconds = max(1, int(key.rate or 1)), max(1, math.ceil(1.0 / (key.rate or 1.0)))
     return [
         (b"ratelimit-policy", f'"key";q={most};w={seconds}'.encode()),
@@ -114,25 +119,25 @@ def _limits(key: Key, wait: float) -> list[tuple[bytes, bytes]]:
 
 
 def is_local(scope: Any) -> bool:
-    """Does a request come from this machine? By the socket: what a header says of it, anybody can say."""
+    """Whether a request comes from this machine, judged by its socket: a header can be forged."""
     client = scope.get("client")
     return client is None or str(client[0]).startswith(LOOPBACK)
 
 
 def cookie_of(headers: Headers) -> str | None:
-    """The cookie of a session, if there is one."""
-    given = headers.get(b"cookie")
-    if not given:
+    """Return the session cookie of a request, if it has one."""
+    header = headers.get(b"cookie")
+    if not header:
         return None
     try:
-        found = SimpleCookie(given).get(COOKIE)
+        cookie = SimpleCookie(header).get(COOKIE)
     except CookieError:
         return None
-    return None if found is None else found.value
+    return None if cookie is None else cookie.value
 
 
 def allow_origin(service: Service, headers: Headers) -> list[tuple[bytes, bytes]]:
-    """What lets a page of another site read an answer, if its origin is one of those that may."""
+    """Return the headers that let a page of another site read an answer; none if its origin is not allowed."""
     origin = headers.get(b"origin")
     if origin is None or origin not in service.settings.cors:
         return []
@@ -140,13 +145,13 @@ def allow_origin(service: Service, headers: Headers) -> list[tuple[bytes, bytes]
 
 
 def preflight(service: Service, headers: Headers) -> list[tuple[bytes, bytes]]:
-    """The answer to a browser that asks beforehand; empty where a page of that site may not ask."""
-    found = allow_origin(service, headers)
-    return found and [*found, *PREFLIGHT]
+    """Return the headers that answer a browser's preflight request; none if its origin is not allowed."""
+    allowed = allow_origin(service, headers)
+    return allowed and [*allowed, *PREFLIGHT]
 
 
 def check_public(service: Service, headers: Headers, key: Key, public: bool) -> None:
-    """HttpProblem if a page of another site asks with a key that may more than decide: everyone who sees the page has that key."""
+    """Raise HttpProblem (403) if a page of another site uses a key with more than `decide`: everyone who sees the page has that key."""
     if not allow_origin(service, headers):
         return
     if not public or key.scopes != {"decide"}:
@@ -154,26 +159,24 @@ def check_public(service: Service, headers: Headers, key: Key, public: bool) -> 
 
 
 def _check_host(scope: Any, headers: Headers) -> None:
-    """HttpProblem if a browser of this machine asks for a name that is not this machine's: a site may let its name lead to 127.0.0.1."""
+    """Raise HttpProblem (403) if a local browser used a name that is not this machine's: a site may point its own name at 127.0.0.1."""
     host = (headers.get(b"host") or "").lower()
     if is_local(scope) and host and not LOCAL_NAME.fullmatch(host) and host.split(":")[0] != _server(scope):
-        detail = (
-            f"This service is not {host[:100]!r}: without keys it is localhost or 127.0.0.1 to those who ask from this machine."
-        )
-        raise HttpProblem(403, "origin", f"{detail} Behind a proxy, let it ask for keys.")
+        detail = f"This service is not {host[:100]!r}: without keys, use localhost or 127.0.0.1 on this machine."
+        raise HttpProblem(403, "origin", f"{detail} Behind a proxy, start it without --no-auth.")
 
 
 def check_origin(headers: Headers, *, needed: bool = False) -> None:
-    """HttpProblem if a browser was sent here by a page of another site; where `needed`, also if nothing says where it comes from."""
+    """Raise HttpProblem (403) if a page of another site sent the request; with `needed`, also if no header states its origin."""
     host = (headers.get(b"host") or "").lower()
     origin, site = headers.get(b"origin"), headers.get(b"sec-fetch-site")
     if (site or "same-origin") not in ("same-origin", "none"):
         raise HttpProblem(403, "origin", FOREIGN)
     if origin is not None and origin.lower().partition("://")[2] != host:
-        said = f"The page is at {origin[:100]!r}, and the service was asked for as {host[:100]!r}."
-        raise HttpProblem(403, "origin", f"{FOREIGN} {said} {PROXIED}")
+        detail = f"The page is at {origin[:100]!r}, and the request is for {host[:100]!r}."
+        raise HttpProblem(403, "origin", f"{FOREIGN} {detail} {PROXIED}")
     if needed and origin is None and site is None:
-        raise HttpProblem(403, "origin", "A request with a cookie must say where it comes from (Origin). Programs use a key.")
+        raise HttpProblem(403, "origin", "A request with a cookie needs the header Origin. Programs should use a key.")
 
 
 def _server(scope: Any) -> str:

@@ -13,26 +13,28 @@ from ... import __version__
 from ...errors import InputError
 from ..warming import Warmth
 from .logs import log
-from .server import bound, log_as_lines, server_of
+from .server import bind, log_as_lines, server_of
 from .service import Opened, Service, open_journal
 from .settings import ServerSettings
-from .starting import Progress, Starting, prepared
+from .starting import Progress, Starting, prepare
 
-SWITCH = 0.0005  # seconds for which one thread may keep the others from running: the one that writes hands over often
-FILES = 64  # that a process needs beside its connections
+SWITCH = 0.0005  # seconds before one thread lets another run: the writing thread hands over often
+FILES = 64  # open files that a process needs beside its connections
 LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
 def serve(
     db: Path | None, *, host: str, port: int, demo: bool, auth: bool, public: bool, settings: ServerSettings | None = None
 ) -> int:
-    """Serve until told to stop; the exit status."""
+    """Serve until a signal to stop; return the exit status."""
     began = time.monotonic()
     if not auth and host not in LOCAL and not public:
-        raise InputError(f"--no-auth on {host} lets everyone in who reaches this machine. Say --public too if that is meant.")
+        raise InputError(
+            f"--no-auth on {host} lets in everyone who reaches this machine. Add --public if that is intended, or leave out --no-auth."
+        )
     path = db or Path("hsb-demo.db" if demo else "hsb.db")
     settings = within_files((settings or ServerSettings())._replace(auth=auth, demo=demo))
-    listening = bound(host, port)
+    listening = bind(host, port)
     log_as_lines()
     beside: list[Any] = []
     if demo:
@@ -43,13 +45,13 @@ def serve(
     sys.setswitchinterval(SWITCH)
     opened = open_journal(path, settings, os.environ.get("HSB_ADMIN_KEY") or None)
     progress = Progress(Warmth())
-    starting = Starting(lambda: _settled(prepared(opened, settings, progress)), progress, *beside)
+    starting = Starting(lambda: _freeze_garbage(prepare(opened, settings, progress)), progress, *beside)
     server = server_of(starting, settings, host=host, port=port)
     starting.give_up = lambda: setattr(server, "should_exit", True)
     for name in ("SIGTERM", "SIGINT"):
-        signal.signal(getattr(signal, name), server.handle_exit)  # uvicorn does so later, and raises them again when it is done
+        signal.signal(getattr(signal, name), server.handle_exit)  # uvicorn does so later, and raises them again at its end
     where = f"http://{'[' + host + ']' if ':' in host else host}:{listening.getsockname()[1]}"
-    listening.listen(server.config.backlog)  # whoever reads the address may ask at once, /readyz at first
+    listening.listen(server.config.backlog)  # clients may connect as soon as the address is printed
     _greet(opened, settings, where)
     log(
         "start",
@@ -63,24 +65,24 @@ def serve(
     if starting.error is not None:
         raise starting.error
     log("end")
-    if starting.thread.is_alive():  # it was told to end before it had begun, and what it does cannot be ended
+    if starting.thread.is_alive():  # it was stopped while starting, and that work cannot be interrupted
         sys.stdout.flush()
         os._exit(0)
     return 0
 
 
-def _settled(service: Service) -> Service:
-    """What is there now stays: it is not looked through for garbage again and again."""
+def _freeze_garbage(service: Service) -> Service:
+    """Exempt all present objects from garbage collection: they stay as long as the process."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 20, 50)  # requests leave no circles behind: there is little to find
+    gc.set_threshold(100_000, 20, 50)  # requests leave no reference cycles: there is little to collect
     return service
 
 
 def within_files(settings: ServerSettings) -> ServerSettings:
-    """Raise the number of files that may be open, as far as that is allowed; connections are no more than it leaves room for.
+    """Raise the limit on open files as far as allowed, and return settings whose `connections` fit within it.
 
-    Else a connection too many would be dropped without a word, and the journal could be the one that finds no file.
+    Otherwise connections beyond the limit would be dropped silently, and the journal might be unable to open a file.
 
     >>> within_files(ServerSettings(connections=10)).connections
     10
@@ -90,10 +92,10 @@ def within_files(settings: ServerSettings) -> ServerSettings:
     except ModuleNotFoundError:  # not a system that has such a limit
         return settings
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = settings.connections + FILES
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with suppress(ValueError, OSError):  # a system may allow less than it says
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+    needed = settings.connections + FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        with suppress(ValueError, OSError):  # a system may allow less than its limit states
+            resource.setrlimit(resource.RLIMIT_NOFILE, (needed if hard == resource.RLIM_INFINITY else min(needed, hard), hard))
         soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     most = settings.connections if soft == resource.RLIM_INFINITY else max(1, soft - FILES)
     return settings._replace(connections=min(settings.connections, most))
@@ -104,11 +106,9 @@ def _greet(opened: Opened, settings: ServerSettings, where: str) -> None:
     if opened.keys.printed:
         lines.append(f"Admin key, shown this once: {opened.keys.printed}")
     elif settings.auth and not os.environ.get("HSB_ADMIN_KEY"):
-        lines.append(
-            "The admin key was shown at the first start. Where it is lost, HSB_ADMIN_KEY in the environment adds another."
-        )
+        lines.append("The admin key was shown at the first start. If it is lost, set HSB_ADMIN_KEY to add another.")
     if not settings.auth:
-        lines.append("No keys are asked for: whoever reaches this address is an admin.")
+        lines.append("No key is required: whoever reaches this address is an admin.")
     if settings.demo:
         lines.append("Demo: the shop and its visitors are synthetic.")
     print("\n".join(lines), file=sys.stdout, flush=True)

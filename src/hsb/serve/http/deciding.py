@@ -1,4 +1,4 @@
-"""Decisions and rewards, one or many: what must be quick."""
+"""Decisions and rewards, one or many: the endpoints that must be quick."""
 
 import asyncio
 import time
@@ -25,22 +25,24 @@ WRITTEN = {
     503: ProblemAnswer,
     507: ProblemAnswer,
 }
-RECEIPT = {"receipt": "true: with a receipt, by which the reward is taken even if the decision is lost"}
+RECEIPT = {
+    "receipt": "true: answer with a receipt; a reward sent with it is accepted even if the journal has lost the decision"
+}
 READ_BODY = {400: ProblemAnswer, 408: ProblemAnswer, 413: ProblemAnswer, 415: ProblemAnswer}
 GOOD = ("created", "stored", "accepted", "learned", "not_learned", "done", "duplicate")
 DEEPEST = 32
-STEP = 0.01  # seconds between looks for a version
+STEP = 0.01  # seconds between checks of the version
 
 
 def _leaves(context: Any, most: int, deep: int = 0) -> int:
-    """How many numbers, texts and truths there are, up to one more than the most; HttpProblem if they are nested too deep."""
+    """Count the values of a context, up to `most` + 1. Raises HttpProblem if they are nested too deep."""
     kind, count = type(context), 0
     if kind is dict or kind is list:
         if deep == DEEPEST:
-            raise HttpProblem(422, "context", f"A context may be nested {DEEPEST} deep.", pointer="/context")
-        for each in context.values() if kind is dict else context:
-            inner = type(each)
-            count += _leaves(each, most, deep + 1) if inner is dict or inner is list else 1
+            raise HttpProblem(422, "context", f"The context is nested too deep: at most {DEEPEST} levels.", pointer="/context")
+        for value in context.values() if kind is dict else context:
+            inner = type(value)
+            count += _leaves(value, most, deep + 1) if inner is dict or inner is list else 1
             if count > most:
                 break
         return count
@@ -48,15 +50,17 @@ def _leaves(context: Any, most: int, deep: int = 0) -> int:
 
 
 def check(body: Any, most: int, where: str = "") -> None:
-    """HttpProblem if a body's context holds too much."""
+    """Raise HttpProblem if a body's context holds more than `most` values."""
     if _leaves(body.context, most) > most:
-        raise HttpProblem(422, "context", f"A context holds {most} values at most.", pointer=f"{where}/context")
+        raise HttpProblem(
+            422, "context", f"The context may hold at most {most} values. Send fewer.", pointer=f"{where}/context"
+        )
 
 
-def _asked(call: Call, body: DecideBody) -> tuple[Any, ...]:
+def _decide_arguments(call: Call, body: DecideBody) -> tuple[Any, ...]:
     name = new_id() if body.id is None else body.id
-    given = (call.params["policy"], name, body.context, body.available, body.baseline, body.activate, body.min_version)
-    return (*given, call.key.id, body.id is None, bool(call.query) and _receipt(call))
+    arguments = (call.params["policy"], name, body.context, body.available, body.baseline, body.activate, body.min_version)
+    return (*arguments, call.key.id, body.id is None, bool(call.query) and _receipt(call))
 
 
 def _receipt(call: Call) -> bool:
@@ -66,111 +70,114 @@ def _receipt(call: Call) -> bool:
     return text == "true"
 
 
-def _told(answer: Answer) -> dict[str, Any]:
+def _decision_body(answer: Answer) -> dict[str, Any]:
     body = answer.body
     body["deadline"] = when(body["deadline"])
     return body
 
 
 async def decide(call: Call) -> Reply:
-    """Decide on a context. The same id again is the same decision: 200 and what was decided then."""
+    """Choose an arm for a context. The same id again returns the same decision (200)."""
     body = call.body
     check(body, call.service.settings.numbers)
-    given = _asked(call, body)
-    answer = await call.service.ask(Decide, *given)
+    arguments = _decide_arguments(call, body)
+    answer = await call.service.ask(Decide, *arguments)
     if answer.status == "behind":
         until = time.monotonic() + call.service.settings.version_seconds
         while answer.status == "behind" and time.monotonic() < until:
             await asyncio.sleep(STEP)
-            answer = await call.service.ask(Decide, *given)
+            answer = await call.service.ask(Decide, *arguments)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body, body)
-    return Reply(STATUS[answer.status], _told(answer))
+    return Reply(STATUS[answer.status], _decision_body(answer))
 
 
 async def decide_batch(call: Call) -> Reply:
-    """Decide on several contexts, with one commit; a result or a problem for each row."""
+    """Choose arms for several contexts, in one commit. Each row of the answer is a result or a problem."""
     settings, rows = call.service.settings, call.body.decisions
     _count(rows, settings.rows, "decisions")
     for place, row in enumerate(rows):
         check(row, settings.numbers, f"/decisions/{place}")
-    answers = await call.service.ask_all(Decide, [_asked(call, row) for row in rows])
-    return Reply(200, {"rows": [_row(call, answer, row, _told) for answer, row in zip(answers, rows, strict=True)]})
+    answers = await call.service.ask_all(Decide, [_decide_arguments(call, row) for row in rows])
+    return Reply(200, {"rows": [_row(call, answer, row, _decision_body) for answer, row in zip(answers, rows, strict=True)]})
 
 
-def _rewarded(answer: Answer) -> dict[str, Any]:
-    body = answer.body
-    found = {"decision": body["decision"], "status": answer.status, "policy": body["policy"]}
-    found["learned_at_version"] = body.get("learned_at_version")
+def _reward_body(answer: Answer) -> dict[str, Any]:
+    outcome = answer.body
+    body = {"decision": outcome["decision"], "status": answer.status, "policy": outcome["policy"]}
+    body["learned_at_version"] = outcome.get("learned_at_version")
     if answer.status == "not_learned":
-        found["detail"] = over_http(body["detail"])
-    return found
+        body["detail"] = over_http(outcome["detail"])
+    return body
 
 
 async def reward(call: Call) -> Reply:
-    """Say what a decision earned. The same reward again is a duplicate; after the decision was closed it is kept, and answered 410."""
+    """Report the reward of a decision. The same reward again is a duplicate. After the decision is closed, it is kept but answered 410."""
     body, name = call.body, call.params["id"]
     value, loss = _value(body)
-    return await _learned(call, body, name, value, loss)
+    return await _learn(call, body, name, value, loss)
 
 
-async def _learned(call: Call, body: Any, name: str, value: Any, loss: bool) -> Reply:
+async def _learn(call: Call, body: Any, name: str, value: Any, loss: bool) -> Reply:
     only = own_policies(call, [body.receipt])
     answer = await call.service.ask(Reward, name, value, body.id, call.key.id, loss, body.receipt, only)
     _note(call, answer)
     _note_unlearned(call, [answer])
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body, body)
-    return Reply(STATUS[answer.status], _rewarded(answer))
+    return Reply(STATUS[answer.status], _reward_body(answer))
 
 
 async def reward_batch(call: Call) -> Reply:
-    """Say what several decisions earned, with one commit; a result or a problem for each row."""
+    """Report the rewards of several decisions, in one commit. Each row of the answer is a result or a problem."""
     if isinstance(call.body, Event | EventData):
         return await _event(call, call.body)
-    rows = [reward_of(each) for each in call.body] if type(call.body) is list else call.body.rewards
+    rows = [reward_of(event) for event in call.body] if type(call.body) is list else call.body.rewards
     _count(rows, call.service.settings.rows, "rewards")
     only = own_policies(call, [row.receipt for row in rows])
-    given = [(*_given(call, row, place), only) for place, row in enumerate(rows)]
-    answers = await call.service.ask_all(Reward, given)
+    arguments = [(*_reward_arguments(call, row, place), only) for place, row in enumerate(rows)]
+    answers = await call.service.ask_all(Reward, arguments)
     _note_unlearned(call, answers)
-    return Reply(200, {"rows": [_row(call, answer, row, _rewarded) for answer, row in zip(answers, rows, strict=True)]})
+    return Reply(200, {"rows": [_row(call, answer, row, _reward_body) for answer, row in zip(answers, rows, strict=True)]})
 
 
-async def _event(call: Call, given: Any) -> Reply:
-    """One event is answered as one reward is: whoever delivers it looks at the status."""
-    row = reward_of(with_headers(given, call.headers) if isinstance(given, EventData) else given)
-    value, loss = _value(row, "/data" if isinstance(given, Event) else "")
-    return await _learned(call, row, row.decision, value, loss)
+async def _event(call: Call, event: Any) -> Reply:
+    """Learn a single event. It is answered like a single reward, because its sender looks at the status."""
+    row = reward_of(with_headers(event, call.headers) if isinstance(event, EventData) else event)
+    value, loss = _value(row, "/data" if isinstance(event, Event) else "")
+    return await _learn(call, row, row.decision, value, loss)
 
 
-def _given(call: Call, row: RewardItem, place: int) -> tuple[Any, ...]:
+def _reward_arguments(call: Call, row: RewardItem, place: int) -> tuple[Any, ...]:
     value, loss = _value(row, f"/{place}/data" if type(call.body) is list else f"/rewards/{place}")
     return row.decision, value, row.id, call.key.id, loss, row.receipt
 
 
 def _value(body: Any, where: str = "") -> tuple[Any, bool]:
-    """A reward or a loss, and whether it is a loss; HttpProblem if there are both, or neither."""
+    """Return the reward or loss of a body, and whether it is a loss. Raises HttpProblem if there are both, or neither."""
     if body.loss is UNSET and body.reward is not UNSET:
         return body.reward, False
     if body.loss is UNSET:
         raise HttpProblem(
-            422, "missing-field", "The field 'reward' is missing, or 'loss' in its place.", pointer=f"{where}/reward"
+            422, "missing-field", "The field 'reward' is missing. Give 'reward' or 'loss'.", pointer=f"{where}/reward"
         )
     if body.reward is not UNSET:
         raise HttpProblem(
-            422, "misfit", "Give reward or loss, not both: one is the other's mirror image.", pointer=f"{where}/loss"
+            422,
+            "misfit",
+            "The body has both 'reward' and 'loss'. Give one of them: each is the other's mirror image.",
+            pointer=f"{where}/loss",
         )
     return body.loss, True
 
 
 async def activate(call: Call) -> Reply:
-    """A decision made with `activate: false` was shown after all: its wait begins."""
+    """Activate a decision made with `activate: false`, because it was shown: its wait for feedback begins."""
     return await _close(call, Activate)
 
 
 async def void(call: Call) -> Reply:
-    """A decision was never shown: it is closed and not learned."""
+    """Void a decision that was never shown: it is closed and not learned."""
     return await _close(call, Void)
 
 
@@ -182,21 +189,23 @@ async def _close(call: Call, kind: Any) -> Reply:
 
 
 def own_policies(call: Call, receipts: Iterable[str | None] = ()) -> frozenset[int] | None:
-    """The policies that a key is for, None for all; HttpProblem if it brings a receipt of another.
+    """Return the ids of the policies that the key is limited to; None for all. Raises HttpProblem if a receipt is of another policy.
 
-    Whose decisions the request names is looked at where it is carried out, with the row at hand (`core/apply.py`): nothing is read for it.
+    Whether a named decision belongs to them is checked when the request is carried out (`core/apply.py`), which needs no extra read.
     """
     if call.key.policies is None:
         return None
     core = call.service.core
     own = frozenset(core.policies[name].id for name in call.key.policies if name in core.policies)
-    if any(each is not None and _is_elsewhere(each, own) for each in receipts):
-        raise HttpProblem(403, "policy-not-allowed", "This key is not for the policy of that decision.")
+    if any(receipt is not None and _is_elsewhere(receipt, own) for receipt in receipts):
+        raise HttpProblem(
+            403, "policy-not-allowed", "This key is not for the policy of that decision. Use a key for that policy."
+        )
     return own
 
 
 def _is_elsewhere(receipt: str, own: frozenset[int]) -> bool:
-    """Is it a receipt of another policy? One that nobody can read brings nothing back, so it is of none."""
+    """Whether a receipt belongs to another policy. An unreadable one belongs to none, since it restores nothing."""
     try:
         return policy_of(receipt) not in own
     except Unreadable:
@@ -208,11 +217,11 @@ def _count(rows: list[Any], most: int, name: str) -> None:
         raise HttpProblem(422, "rows", f"{name} must hold 1 to {most:,} rows; given {len(rows):,}.", pointer=f"/{name}")
 
 
-def _row(call: Call, answer: Answer, asked: Any, told: Any) -> dict[str, Any]:
+def _row(call: Call, answer: Answer, request: Any, describe: Any) -> dict[str, Any]:
     status = STATUS[answer.status]
     if answer.status in GOOD:
-        return {"status": status, "result": told(answer)}
-    problem = of_answer(status, answer.status, answer.body, asked)
+        return {"status": status, "result": describe(answer)}
+    problem = of_answer(status, answer.status, answer.body, request)
     policy = answer.body.get("policy") or call.params.get("policy")
     known = policy if policy in call.service.core.policies else None
     call.service.rejections.note(known, problem.kind, status, problem.detail, problem.pointer, call.id)
@@ -220,17 +229,17 @@ def _row(call: Call, answer: Answer, asked: Any, told: Any) -> dict[str, Any]:
 
 
 def _note(call: Call, answer: Answer) -> None:
-    """Let what is wrong with a reward stand with the policy that it belongs to."""
+    """Set the policy of a rejected reward, so that the rejection is counted under that policy."""
     if answer.status not in GOOD and answer.body.get("policy"):
         call.params["policy"] = answer.body["policy"]
 
 
 def _note_unlearned(call: Call, answers: list[Answer]) -> None:
-    """Let rewards that are kept and cannot be learned stand among the rejections of their policies."""
+    """Count rewards that are kept but cannot be learned among the rejections of their policies."""
     for answer in answers:
         if answer.status == "not_learned":
-            said = f"{answer.body['decision']}: {over_http(answer.body['detail'])}"
-            call.service.rejections.note(answer.body["policy"], "passed-over", STATUS[answer.status], said, None, call.id)
+            detail = f"{answer.body['decision']}: {over_http(answer.body['detail'])}"
+            call.service.rejections.note(answer.body["policy"], "not-learned", STATUS[answer.status], detail, None, call.id)
 
 
 DECIDE = Endpoint(

@@ -1,4 +1,4 @@
-"""Endpoints: what each needs and answers, and what is done around each request: who asks, the body, the answer, what is counted."""
+"""Endpoints: what each needs and answers, and the common work of a request: key, body, answer, counts."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 JSON = b"application/json"
 PROBLEM = b"application/problem+json"
-TYPES = ("application/json", "application/x-www-form-urlencoded", "")  # the second is what curl -d says
+TYPES = ("application/json", "application/x-www-form-urlencoded", "")  # the second is what curl -d sends
 READ_FORM = ("application/json",)
 encode = msgspec.json.Encoder().encode
 _START = secrets.token_hex(4)
 _count = itertools.count(1)
 CLOSE = [(b"connection", b"close")]
-DRAINED = 4 << 20  # bytes of a body that is refused, which are read all the same
+DRAINED = 4 << 20  # bytes of a refused body that are read all the same
 TRACE = re.compile(rb"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:-|$)")
 GIVEN_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
 class Gone(Exception):
-    """The client has left: nobody is to be answered."""
+    """The client has left, so there is nobody to answer."""
 
 
 class Reply:
@@ -70,24 +70,24 @@ class Call:
         self.key: Key
         self.body: Any = None
         self.query: dict[str, str] = {}
-        given, trace = self.headers.all.get(b"x-request-id"), self.headers.all.get(b"traceparent")
-        self.trace = None if trace is None else traced(trace)
-        if given is not None and GIVEN_ID.fullmatch(given):
-            self.id = given.decode()
+        request_id, trace = self.headers.all.get(b"x-request-id"), self.headers.all.get(b"traceparent")
+        self.trace = None if trace is None else read_traceparent(trace)
+        if request_id is not None and GIVEN_ID.fullmatch(request_id):
+            self.id = request_id.decode()
         else:
             self.id = self.trace or f"{_START}-{next(_count):x}"
 
 
-def traced(header: bytes) -> str | None:
-    """Trace and span of a traceparent (W3C Trace Context), or None where it is none.
+def read_traceparent(header: bytes) -> str | None:
+    """Return trace and span of a traceparent (W3C Trace Context); None if it is invalid.
 
-    >>> traced(b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+    >>> read_traceparent(b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
     '4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7'
-    >>> traced(b"00-00000000000000000000000000000000-00f067aa0ba902b7-01"), traced(b"nonsense")
+    >>> read_traceparent(b"00-00000000000000000000000000000000-00f067aa0ba902b7-01"), read_traceparent(b"nonsense")
     (None, None)
     """
-    found = TRACE.match(header)
-    return None if found is None else f"{found[1].decode()}-{found[2].decode()}"
+    match = TRACE.match(header)
+    return None if match is None else f"{match[1].decode()}-{match[2].decode()}"
 
 
 Handler = Callable[[Call], Awaitable[Reply]]
@@ -96,11 +96,14 @@ Handler = Callable[[Call], Awaitable[Reply]]
 class Endpoint:
     """One method of one path; an ASGI application for it.
 
-    `need` is the scope of the key, None where none is needed; `body` the type of the body, None for no body, bytes for a file. `query`
-    are the names that may stand after the '?', with what they mean; `also` are other types of the body, by their media types; `headed`
-    is a header with the type of the body where that is there. `public`: pages of other sites may ask it, where that is allowed.
-    `answers` are statuses with the type of their body, for OpenAPI; `fault` says problems, and `never` are statuses that it turns
-    into others.
+    - `need`: the scope that the key must have; None if no key is needed.
+    - `body`: the type of the body; None for no body, bytes for a file. With `optional`, the body may be empty.
+    - `large`: the setting that limits the size of the body.
+    - `query`: the parameters of the query, with descriptions.
+    - `types`: media types of `body`; `also`: other body types, by media type; `headed`: a header, and the body type if it is present.
+    - `answers`: statuses and the types of their bodies, for OpenAPI.
+    - `fault`: makes the answer to a problem; `never`: statuses that it turns into others.
+    - `public`: pages of other sites may call it, if their origin is allowed.
     """
 
     def __init__(
@@ -124,7 +127,7 @@ class Endpoint:
         public: bool = False,
     ) -> None:
         self.method, self.path, self.need, self.handler, self.answers = method, path, need, handler, answers
-        self.wanted, self.optional, self.large, self.query, self.types, self.tag = (
+        self.body_type, self.optional, self.large, self.query, self.types, self.tag = (
             body,
             optional,
             large,
@@ -134,7 +137,7 @@ class Endpoint:
         )
         self.name, self.public = f"{method} {path}", public
         self.decoder = msgspec.json.Decoder(body) if body not in (None, bytes) else None
-        self.also, self.fault, self.never = also or {}, fault or said, never
+        self.also, self.fault, self.never = also or {}, fault or problem_reply, never
         self.headed = None if headed is None else (headed[0], msgspec.json.Decoder(headed[1]))
         self.decoders = {kind: msgspec.json.Decoder(body) for kind, body in self.also.items()}
         self.fields: tuple[str, ...] = getattr(body, "__struct_fields__", ())
@@ -148,10 +151,10 @@ class Endpoint:
         except Gone:
             return
         except Exception as error:
-            reply = failed(call, error, params.get("policy"), self.fault)
+            reply = failure_reply(call, error, params.get("policy"), self.fault)
         await send_reply(call, receive, send, reply)
         seconds = time.perf_counter() - began
-        service.metrics.answered(self.name, reply.status, seconds)
+        service.metrics.count_answer(self.name, reply.status, seconds)
         if service.settings.access_log:
             log("request", id=call.id, trace=call.trace, endpoint=self.name, status=reply.status, ms=round(seconds * 1e3, 2))
 
@@ -162,36 +165,42 @@ class Endpoint:
             if b"origin" in call.headers.all:
                 check_public(service, call.headers, call.key, self.public)
         if call.scope["query_string"]:
-            call.query = self._asked(call.scope["query_string"])
-        if self.wanted is not None:
+            call.query = self._parse_query(call.scope["query_string"])
+        if self.body_type is not None:
             kind = (call.headers.get(b"content-type") or "").partition(";")[0].strip().lower()
             if kind not in self.types and kind not in self.also:
-                raise HttpProblem(415, "type", f"The body must be {self.types[0]}; it says {kind[:100]!r}.")
+                raise HttpProblem(
+                    415, "type", f"The body must be {self.types[0]}; given {kind[:100]!r}. Set the header Content-Type."
+                )
             raw = await read_body(receive, call.headers, getattr(service.settings, self.large))
             decoder = self.decoders.get(kind, self.decoder)
             if self.headed is not None and kind in self.types and self.headed[0] in call.headers.all:
                 decoder = self.headed[1]
-            call.body = self._decoded(raw, decoder)
+            call.body = self._decode(raw, decoder)
         return await self.handler(call)
 
-    def _asked(self, text: bytes) -> dict[str, str]:
+    def _parse_query(self, text: bytes) -> dict[str, str]:
         try:
-            found = parse_qsl(text.decode("ascii"), keep_blank_values=True, max_num_fields=20, errors="strict")
+            pairs = parse_qsl(text.decode("ascii"), keep_blank_values=True, max_num_fields=20, errors="strict")
         except (ValueError, UnicodeDecodeError):
-            raise HttpProblem(422, "query", "What stands after the '?' cannot be read.") from None
-        for name, _ in found:
+            raise HttpProblem(
+                422,
+                "query",
+                "The query, after the '?', cannot be read. Encode it as name=value&name=value, at most 20 of them.",
+            ) from None
+        for name, _ in pairs:
             if name not in self.query:
-                known = f"There are {', '.join(self.query)}." if self.query else "There are none."
-                raise HttpProblem(422, "unknown-field", f"There is no parameter {name[:100]!r} here. {known}")
-        return dict(found)
+                known = f"It takes {', '.join(self.query)}." if self.query else "It takes none."
+                raise HttpProblem(422, "unknown-field", f"This path has no parameter {name[:100]!r}. {known}")
+        return dict(pairs)
 
-    def _decoded(self, raw: bytes, decoder: Any) -> Any:
+    def _decode(self, raw: bytes, decoder: Any) -> Any:
         if decoder is None:
             return raw
         if not raw:
             if self.optional:
-                return self.wanted()
-            raise HttpProblem(400, "not-json", "The body is empty; it must be JSON.")
+                return self.body_type()
+            raise HttpProblem(400, "not-json", "The body is empty. Send a JSON object.")
         try:
             return decoder.decode(raw)
         except msgspec.ValidationError as error:
@@ -200,41 +209,50 @@ class Endpoint:
             raise HttpProblem(400, "not-json", f"The body is not JSON: {error!s:.200}.") from None
 
 
-def said(call: Call, problem: HttpProblem) -> Reply:
-    """A problem as RFC 9457 has it."""
+def problem_reply(call: Call, problem: HttpProblem) -> Reply:
+    """Return the answer to a problem, as in RFC 9457."""
     headers = [*problem.headers, *retry_after(problem.retry)]
     return Reply(problem.status, problem.body(call.scope["path"], call.id), type=PROBLEM, headers=headers)
 
 
-def failed(call: Call, error: Exception, policy: str | None, fault: Callable[[Call, HttpProblem], Reply] = said) -> Reply:
-    """The answer to a request that cannot be carried out."""
+def failure_reply(
+    call: Call, error: Exception, policy: str | None, fault: Callable[[Call, HttpProblem], Reply] = problem_reply
+) -> Reply:
+    """Return the answer to a request that failed with `error`, and count it among the rejections of `policy`."""
     if isinstance(error, InputError | FileError):
         problem = HttpProblem(422, "refused", over_http(str(error)), pointer=pointer_of(str(error)))
     elif isinstance(error, RecursionError):
-        problem = HttpProblem(422, "refused", "The body is nested too deep.")
+        problem = HttpProblem(422, "refused", "The body is nested too deep. Send a flatter one.")
     elif isinstance(error, Full):
-        problem = HttpProblem(507, "disk-full", "The disk is full; nothing was written.", retry=1.0)
+        problem = HttpProblem(
+            507, "disk-full", "The disk is full, and nothing was written. Make room, then send it again.", retry=1.0
+        )
     elif isinstance(error, Lost):
-        problem = HttpProblem(503, "journal-away", "The journal cannot be written; the service is stopping.", retry=1.0)
+        problem = HttpProblem(
+            503,
+            "journal-away",
+            "The journal cannot be written, and the service is stopping. Send it again when the service is back.",
+            retry=1.0,
+        )
     elif isinstance(error, HttpProblem):
         problem = error
     else:
         log_fault(error, request=call.id, trace=call.trace, path=call.scope["path"][:200])
-        problem = HttpProblem(500, "fault", "A fault of the service; its log has more.")
+        problem = HttpProblem(500, "fault", "The service has a fault. See its log for details.")
     known = policy if policy in call.service.core.policies else None
     call.service.rejections.note(known, problem.kind, problem.status, problem.detail, problem.pointer, call.id)
     return fault(call, problem)
 
 
 def retry_after(seconds: float | None) -> list[tuple[bytes, bytes]]:
-    """The header that says when to try again, in whole seconds."""
+    """Return the header Retry-After, in whole seconds; nothing if `seconds` is None."""
     return [] if seconds is None else [(b"retry-after", str(max(1, round(seconds + 0.499))).encode())]
 
 
 async def read_body(receive: Any, headers: Headers, most: int) -> bytes:
-    """All of a body, if it is not too large. That it comes soon enough is seen to by the protocol (`server`)."""
-    said = headers.all.get(b"content-length")
-    size = int(said) if said is not None and said.isdigit() and len(said) < 19 else 0
+    """Read a whole body of at most `most` bytes. Raises HttpProblem (413) if it is larger. `connections` limits the time."""
+    length = headers.all.get(b"content-length")
+    size = int(length) if length is not None and length.isdigit() and len(length) < 19 else 0
     if size > most:
         raise await _too_large(receive, most, True)
     parts: list[bytes] = []
@@ -253,7 +271,7 @@ async def read_body(receive: Any, headers: Headers, most: int) -> bytes:
 
 
 async def _too_large(receive: Any, most: int, more: bool) -> HttpProblem:
-    """What to answer to a body that is too large, after as much of it as lets a client that sends it all hear the answer."""
+    """Return the problem of a body that is too large. Some more is read first, since a client may read the answer only after sending all."""
     size = 0
     with suppress(TimeoutError):
         async with asyncio.timeout(1.0):
@@ -261,11 +279,11 @@ async def _too_large(receive: Any, most: int, more: bool) -> HttpProblem:
                 message = await receive()
                 size += len(message.get("body", b""))
                 more = message.get("more_body", False)
-    return HttpProblem(413, "body", f"The body has more than {most:,} bytes.", headers=CLOSE)
+    return HttpProblem(413, "body", f"The body is too large: at most {most:,} bytes. Send fewer rows at once.", headers=CLOSE)
 
 
 async def send_reply(call: Call, receive: Any, send: Any, reply: Reply) -> None:
-    """Send an answer; of a stream as much as the client takes."""
+    """Send an answer; a stream ends early if the client leaves."""
     headers = [(b"content-type", reply.type), (b"x-request-id", call.id.encode()), (b"cache-control", b"no-store")]
     headers += reply.headers
     if b"origin" in call.headers.all:

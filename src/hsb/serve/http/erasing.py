@@ -1,4 +1,4 @@
-"""Erasing a policy, and forgetting what decisions were asked: what the law, or a person, may want."""
+"""Erase a policy, or the contexts of decisions, as the law or a person may demand."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from ..core import Forget, ForgetWords, Purge
 from ..page.ledger_file import folder_of
 from ..store import Full, Lost
 from ..store.erasing import about_person, erase_some, not_elsewhere, words_of
-from .administering import CHANGED, P, archive, done, note, served
+from .administering import CHANGED, P, archive, find_policy, make_change, note
 from .answers import ErasingAnswer, ForgottenAnswer
 from .endpoint import Call, Endpoint, Reply
 from .logs import log
 from .problem import HttpProblem
-from .reading import truth
+from .reading import query_boolean
 
 if TYPE_CHECKING:
     from .service import Service
 
 PAUSE = 0.002  # seconds between parts, for others to write
 AT_ONCE = 500  # decisions
-AGAIN = 10.0  # seconds after which it is tried again on a full disk
+AGAIN = 10.0  # seconds until the next try, if the disk is full
 
 
 async def erase(service: Service) -> None:
-    """Delete what erased policies left, a part at a time, so that decisions are answered in between."""
+    """Delete the rows of erased policies in parts, so that decisions are answered in between."""
     while True:
         try:
             if not await service.write(erase_some):
@@ -40,39 +40,39 @@ async def erase(service: Service) -> None:
 
 
 async def delete(call: Call) -> Reply:
-    """Let a policy decide no more; with purge=true erase everything of it. It is gone at once, its rows a part at a time."""
-    if not truth(call, "purge"):
+    """Archive a policy; with purge=true, erase it: it is unavailable at once, and its rows are deleted in parts."""
+    if not query_boolean(call, "purge"):
         return await archive(call)
-    name, id = served(call).name, served(call).id
-    await done(call, Purge, name)
+    name, id = find_policy(call).name, find_policy(call).id
+    await make_change(call, Purge, name)
     (folder_of(call.service.path) / f"{id}.tally").unlink(missing_ok=True)
-    call.service.keys.erased(name)
+    call.service.keys.forget_policy(name)
     call.service.rejections.forget(name)
     call.service.spawn(erase(call.service))
     return Reply(202, {"policy": name, "status": "erasing"})
 
 
 async def forget(call: Call) -> Reply:
-    """Forget what decisions were asked: all whose context has this value there, or one by its id. What was learned stays learned.
+    """Erase the contexts of all decisions that have this value, or of one decision. What was learned from them stays learned.
 
-    Categories and tags that no other decision has go by names that say nothing from then on.
+    Categories and tags that no other decision has get random-looking names.
     """
-    policy, found = served(call), 0
-    ids = await _meant(call, policy.id)
+    policy, count = find_policy(call), 0
+    ids = await _decision_ids(call, policy.id)
     words = await _words(call, policy.id, ids)
-    if words:  # before the contexts go from which they are known
-        await done(call, ForgetWords, policy.name, words, silent=True)
+    if words:  # first, while the contexts that hold them are still there
+        await make_change(call, ForgetWords, policy.name, words, silent=True)
     for k in range(0, len(ids), AT_ONCE):
         more = True
         while more:
-            answer = await done(call, Forget, policy.name, ids[k : k + AT_ONCE], silent=True)
-            found, more = found + answer.body["forgotten"], answer.body["more"]
-    await note(call, "Forget", policy.name, {"field": call.query.get("field"), "decisions": found})
-    return Reply(200, {"policy": policy.name, "forgotten": found})
+            answer = await make_change(call, Forget, policy.name, ids[k : k + AT_ONCE], silent=True)
+            count, more = count + answer.body["forgotten"], answer.body["more"]
+    await note(call, "Forget", policy.name, {"field": call.query.get("field"), "decisions": count})
+    return Reply(200, {"policy": policy.name, "forgotten": count})
 
 
 async def _words(call: Call, policy: int, ids: list[str]) -> list[str]:
-    """What is to be forgotten with these decisions: the value by which they were found, and the texts that no other one was asked with."""
+    """Return the words to forget with these decisions: the value that selected them, and texts that no other decision has."""
     readers, words = call.service.readers, {call.query["value"]} if ids and "value" in call.query else set[str]()
     for k in range(0, len(ids), AT_ONCE):
         words |= set(await readers.scan(words_of, policy, ids[k : k + AT_ONCE]))
@@ -82,14 +82,24 @@ async def _words(call: Call, policy: int, ids: list[str]) -> list[str]:
     return left
 
 
-async def _meant(call: Call, policy: int) -> list[str]:
+async def _decision_ids(call: Call, policy: int) -> list[str]:
     query = call.query
     if "id" in query and len(query) == 1:
         return [query["id"]]
     if set(query) != {"field", "value"} or not query["field"]:
-        raise HttpProblem(422, "query", "Say which: field and value, as in field=user&value=42, or id.", pointer="/field")
+        raise HttpProblem(
+            422,
+            "query",
+            "Which decisions is not clear. Give field and value, as in field=user&value=42, or id.",
+            pointer="/field",
+        )
     if any(letter in '"\\' or letter < " " for letter in query["field"]) or "\x00" in query["value"]:
-        raise HttpProblem(422, "query", "field must be names with dots between them.", pointer="/field")
+        raise HttpProblem(
+            422,
+            "query",
+            "field must be a name of the context, or names with dots between them, without quotes; value must not hold NUL.",
+            pointer="/field",
+        )
     path = "$" + "".join(f".{json.dumps(part)}" for part in query["field"].split("."))  # letters as the journal writes them
     ids: list[str] = []
     after: int | None = 0
@@ -106,7 +116,7 @@ ENDPOINTS = (
         "admin",
         delete,
         answers={204: None, 202: ErasingAnswer, **CHANGED},
-        query={"purge": "true: erase everything, for good"},
+        query={"purge": "true: erase everything about the policy, for good"},
     ),
     Endpoint(
         "DELETE",
@@ -116,8 +126,8 @@ ENDPOINTS = (
         answers={200: ForgottenAnswer, **CHANGED},
         query={
             "field": "a name of the context, or names with dots between them",
-            "value": "its value",
-            "id": "of one decision",
+            "value": "the value that the field must have",
+            "id": "the id of one decision",
         },
         tag="decisions",
     ),

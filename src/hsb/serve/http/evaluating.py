@@ -1,4 +1,4 @@
-"""An evaluation, in a process of its own: `python -m hsb.serve.http.evaluating` reads a job from stdin and writes the result to stdout."""
+"""Run an evaluation in a separate process: `python -m hsb.serve.http.evaluating` reads a job from stdin, writes the result to stdout."""
 
 import json
 import os
@@ -18,30 +18,30 @@ FORMS = '{"kind": "HSB", ...}, {"arm": "a"}, {"uniform": true} or {"live": true}
 
 
 def main() -> int:
-    """Run one job; exit status 0 whatever it finds."""
+    """Run one job. The exit status is 0, also if the result is an error."""
     job = json.load(sys.stdin)
     _bound()
     out = sys.stdout
     sys.stdout = sys.stderr
-    found: dict[str, Any]
+    answer: dict[str, Any]
     try:
-        found = {"result": evaluate(job["db"], job["policy"], job["asked"])}
+        answer = {"result": evaluate(job["db"], job["policy"], job["request"])}
     except (InputError, FileError) as error:
-        found = {"error": str(error)}
+        answer = {"error": str(error)}
     except MemoryError:
-        found = {"error": "It takes more memory than an evaluation may have here."}
-    json.dump(found, out)
+        answer = {"error": f"The evaluation needs more than {MEMORY >> 30} GiB of memory. Evaluate fewer candidates."}
+    json.dump(answer, out)
     out.flush()
     return 0
 
 
-def evaluate(db: str, name: str, asked: dict[str, Any]) -> dict[str, Any]:
-    """What `hsb.evaluate.compare_off_policy` says of candidates on a policy's updates."""
+def evaluate(db: str, name: str, request: dict[str, Any]) -> dict[str, Any]:
+    """Compare candidates on a policy's updates by `hsb.evaluate.compare_off_policy`; `request` is an EvaluationBody as plain data."""
     from ...evaluate import compare_off_policy
 
     reader = SqliteReader(db)
     try:
-        row = next((each for each in reader.policies() if each.name == name), None)
+        row = next((policy for policy in reader.policies() if policy.name == name), None)
         if row is None:
             raise InputError(f"There is no policy {quoted(name)}.")
         served = revive(row, reader.snapshots(row.id), lambda after: reader.entries(row.id, after)).served
@@ -50,15 +50,25 @@ def evaluate(db: str, name: str, asked: dict[str, Any]) -> dict[str, Any]:
         reader.close()
     rules = served.rules
     span: dict[str, Any] = {} if rules.low is None or rules.high is None else {"reward_range": (rules.low, rules.high)}
-    options = {name: asked[name] for name in ("baseline", "estimator", "confidence", "seed")}
-    found = compare_off_policy(candidates(served, asked["candidates"], contexts), log, **span, **options)
-    each = {name: it.to_dict() for name, it in found.items()}
-    about = {"updates": len(contexts), "baseline": found.baseline, "estimator": found.estimator, "confidence": found.confidence}
-    return about | {"logged": found.logged, "candidates": each, "warnings": list(found.warnings), "table": str(found)}
+    options = {name: request[name] for name in ("baseline", "estimator", "confidence", "seed")}
+    comparison = compare_off_policy(candidates(served, request["candidates"], contexts), log, **span, **options)
+    values = {name: it.to_dict() for name, it in comparison.items()}
+    about = {
+        "updates": len(contexts),
+        "baseline": comparison.baseline,
+        "estimator": comparison.estimator,
+        "confidence": comparison.confidence,
+    }
+    return about | {
+        "logged": comparison.logged,
+        "candidates": values,
+        "warnings": list(comparison.warnings),
+        "table": str(comparison),
+    }
 
 
 def updates_table(reader: Any, policy: Any) -> tuple[Any, list[dict[str, Any]]]:
-    """A policy's updates as a log, contexts by name, and the contexts."""
+    """Return a policy's updates as a log with contexts by name, and the contexts."""
     from ... import logs
     from ...logs.formats.dsjson import flat
 
@@ -71,45 +81,45 @@ def updates_table(reader: Any, policy: Any) -> tuple[Any, list[dict[str, Any]]]:
             columns.setdefault(name, [None] * (len(contexts) - 1)).append(value)
         for column in columns.values():
             column += [None] * (len(contexts) - len(column))
-        had = [arms[place] for place in places_of(decision.available)]
-        values = (arms[decision.arm], decision.propensity, row.reward, had, decision.at / 1e6)
+        available_arms = [arms[place] for place in places_of(decision.available)]
+        values = (arms[decision.arm], decision.propensity, row.reward, available_arms, decision.at / 1e6)
         for column, value in zip(own.values(), values, strict=True):
             column.append(value)
     if not contexts:
-        raise InputError("There is no update yet, so there is nothing to evaluate on.")
+        raise InputError("There is no update yet, so there is nothing to evaluate on. Send rewards first.")
     if not columns:
         columns["nothing"] = [0.0] * len(contexts)
     arm, propensity, reward, available, at = own
-    given: dict[str, Any] = {"arm": arm, "propensity": propensity, "reward": reward, "available": available, "timestamp": at}
-    return logs.open(columns | own, context=list(columns), **given), contexts
+    names: dict[str, Any] = {"arm": arm, "propensity": propensity, "reward": reward, "available": available, "timestamp": at}
+    return logs.open(columns | own, context=list(columns), **names), contexts
 
 
-def check_candidates(served: Any, asked: dict[str, Any], contexts: list[dict[str, Any]]) -> None:
-    """InputError where some of them cannot be made. Each is made and dropped, so that they take the memory of one."""
-    if not 1 <= len(asked) <= 20:
-        raise InputError(f"candidates must be 1 to 20, by name; given {len(asked)}.")
-    for name, given in asked.items():
-        candidates(served, {name: given}, contexts)
+def check_candidates(served: Any, specs: dict[str, Any], contexts: list[dict[str, Any]]) -> None:
+    """Raise InputError if a candidate cannot be made. They are made one at a time, which takes the memory of one."""
+    if not 1 <= len(specs) <= 20:
+        raise InputError(f"candidates must be 1 to 20, by name; given {len(specs)}.")
+    for name, candidate in specs.items():
+        candidates(served, {name: candidate}, contexts)
 
 
-def candidates(served: Any, asked: dict[str, Any], contexts: list[dict[str, Any]]) -> dict[str, Any]:
-    """Candidates as `compare_off_policy` has them, for updates with these contexts."""
+def candidates(served: Any, specs: dict[str, Any], contexts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the candidates for `compare_off_policy`, on updates with these contexts."""
     from ...evaluate import Learning
 
-    found: dict[str, Any] = {}
-    for name, given in asked.items():
-        if set(given) == {"arm"} and given["arm"] in served.arms:
-            found[name] = given["arm"]
-        elif given == {"uniform": True}:
-            found[name] = None
-        elif given == {"live": True}:
-            found[name] = served.live.policy
-        elif "kind" in given:
-            spec = fitted(given, contexts[:HEAD])
-            found[name] = Learning(make_policy(spec, list(served.arms), served.arm_features))
+    policies: dict[str, Any] = {}
+    for name, candidate in specs.items():
+        if set(candidate) == {"arm"} and candidate["arm"] in served.arms:
+            policies[name] = candidate["arm"]
+        elif candidate == {"uniform": True}:
+            policies[name] = None
+        elif candidate == {"live": True}:
+            policies[name] = served.live.policy
+        elif "kind" in candidate:
+            spec = fitted(candidate, contexts[:HEAD])
+            policies[name] = Learning(make_policy(spec, list(served.arms), served.arm_features))
         else:
-            raise InputError(f"candidates.{name} must be like {FORMS}; given {quoted(given)}.")
-    return found
+            raise InputError(f"candidates.{name} must be like {FORMS}; given {quoted(candidate)}.")
+    return policies
 
 
 def _bound() -> None:

@@ -12,27 +12,27 @@ from .wire import Event, EventData, RewardItem
 
 BATCH = "application/cloudevents-batch+json"
 SINGLE = "application/cloudevents+json"
-HEADER = b"ce-specversion"  # by which an event in binary mode is known
+HEADER = b"ce-specversion"  # its presence means an event in binary mode
 ATTRIBUTES = ("specversion", "id", "source", "type", "subject")
 
 
 def reward_of(event: Event) -> RewardItem:
-    """The reward that an event is. It is known by its source and its id, so the reward's id is made of both."""
+    """Return the reward that an event holds. The reward's id is a hash of the event's source and id, which together identify it."""
     both = f"{event.source}\n{event.id}".encode("utf-8", "surrogatepass")
     name = "ce-" + hashlib.blake2b(both, digest_size=16).hexdigest()
     return RewardItem(event.subject, event.data.reward, event.data.loss, name, event.data.receipt)
 
 
 def with_headers(data: EventData, headers: Headers) -> Event:
-    """The event whose attributes are headers, percent-encoded, and whose data are the body; HttpProblem where one is missing."""
-    given: dict[str, Any] = {"data": msgspec.to_builtins(data)}
+    """Return the event with attributes from headers (percent-encoded) and data from the body. Raises HttpProblem if an attribute is missing."""
+    attributes: dict[str, Any] = {"data": msgspec.to_builtins(data)}
     for name in ATTRIBUTES:
         value = headers.get(b"ce-" + name.encode())
         if value is not None:
-            given[name] = unquote(value)
+            attributes[name] = unquote(value)
     try:
-        return msgspec.convert(given, Event)
+        return msgspec.convert(attributes, Event)
     except msgspec.ValidationError as error:
         problem = misfit(error, ())
-        problem.detail += " In binary mode it is a header: ce-specversion, ce-id, ce-source, ce-type, ce-subject."
+        problem.detail += " In binary mode attributes are headers: ce-specversion, ce-id, ce-source, ce-type, ce-subject."
         raise problem from None

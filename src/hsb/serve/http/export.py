@@ -1,4 +1,4 @@
-"""What can be taken away: the stream as NDJSON, updates as dsjson or Parquet, snapshots as files."""
+"""Endpoints for download: the stream as NDJSON, updates as dsjson or Parquet, snapshots as files."""
 
 import asyncio
 import json
@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from ..core.rows import RowKind
-from ..exporting import export as exported
+from ..exporting import export as write_export
 from ..store import views
 from ..store.sqlite import SqliteReader
-from .administering import P, served
+from .administering import P, find_policy
 from .answers import SnapshotsAnswer
 from .endpoint import Call, Endpoint, Reply, encode
 from .ids import when
 from .problem import HttpProblem
-from .reading import READ, busy, query_number, shown
+from .reading import READ, busy, describe_decision, query_number
 from .wire import ProblemAnswer
 
 ROWS = 500  # of the stream, read at once
@@ -26,18 +26,18 @@ TYPES = {"dsjson": b"application/x-ndjson", "parquet": b"application/vnd.apache.
 
 
 async def journal(call: Call) -> Reply:
-    """The policy's stream after a row, an object a line: updates with their decisions, and what admins changed."""
-    policy, after = served(call), query_number(call, "after", 0, 0, 1 << 62)
+    """Read the policy's stream after a row, one JSON object a line: updates with their decisions, and changes by admins."""
+    policy, after = find_policy(call), query_number(call, "after", 0, 0, 1 << 62)
     limit = query_number(call, "limit", 1 << 62, 1, 1 << 62)
 
     async def lines() -> AsyncGenerator[bytes, None]:
-        at, left = after, limit
+        seq, left = after, limit
         while left > 0:
-            rows = await call.service.readers.scan(_rows, policy.id, at, min(ROWS, left))
+            rows = await call.service.readers.scan(_rows, policy.id, seq, min(ROWS, left))
             if not rows:
                 return
             yield b"".join(encode(_line(policy, *row)) + b"\n" for row in rows)
-            at, left = rows[-1][0].seq, left - len(rows)
+            seq, left = rows[-1][0].seq, left - len(rows)
 
     return Reply(200, type=b"application/x-ndjson", stream=lines())
 
@@ -47,17 +47,17 @@ def _rows(reader: Any, policy: int, after: int, limit: int) -> Any:
 
 
 def _line(policy: Any, row: Any, decision: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {"seq": row.seq, "kind": KINDS.get(row.kind, str(row.kind)), "at": when(row.at)}
+    line: dict[str, Any] = {"seq": row.seq, "kind": KINDS.get(row.kind, str(row.kind)), "at": when(row.at)}
     if decision is not None:
-        found |= {"reward": row.reward, "defaulted": row.defaulted, "decision": shown(policy, decision)}
+        line |= {"reward": row.reward, "defaulted": row.defaulted, "decision": describe_decision(policy, decision)}
     if row.data is not None:
-        found["data"] = json.loads(row.data)
-    return found
+        line["data"] = json.loads(row.data)
+    return line
 
 
 async def export(call: Call) -> Reply:
-    """Every update as a log: dsjson (for hsb.logs, Vowpal Wabbit) or parquet."""
-    policy, format = served(call), call.query.get("format", "dsjson")
+    """Export all updates as a log: dsjson (for hsb.logs and Vowpal Wabbit) or Parquet."""
+    policy, format = find_policy(call), call.query.get("format", "dsjson")
     if format not in TYPES:
         raise HttpProblem(422, "query", f"format must be dsjson or parquet; given {format[:100]!r}.", pointer="/format")
     folder = tempfile.TemporaryDirectory(prefix="hsb-export-")
@@ -68,7 +68,7 @@ async def export(call: Call) -> Reply:
     except ImportError as error:
         folder.cleanup()
         raise HttpProblem(
-            422, "refused", f"Parquet needs pyarrow, which is not installed here ({error}). Use dsjson."
+            422, "refused", f"Parquet needs pyarrow, which is not installed with this service ({error}). Use dsjson."
         ) from None
     except BaseException:
         folder.cleanup()
@@ -89,38 +89,36 @@ async def export(call: Call) -> Reply:
 def _export(db: str, policy: str, path: Path, format: str) -> None:
     reader = SqliteReader(db)
     try:
-        exported(reader, policy, path, format)
+        write_export(reader, policy, path, format)
     finally:
         reader.close()
 
 
 async def snapshots(call: Call) -> Reply:
-    """Snapshots that there are, the newest first."""
-    policy = served(call)
+    """List snapshots, newest first."""
+    policy = find_policy(call)
     rows = await call.service.readers.quick(views.snapshot_list, policy.id)
     url = f"/v1/policies/{policy.name}/snapshots"
-    found = [
+    listed = [
         {"seq": seq, "at": when(at), "bytes": size, "learners": n, "file": f"{url}/{seq}.hsb"} for seq, at, size, n in rows
     ]
-    return Reply(200, {"snapshots": found})
+    return Reply(200, {"snapshots": listed})
 
 
 async def snapshot(call: Call) -> Reply:
-    """A snapshot of the policy that played, as a file that hsb.load reads."""
-    policy, text = served(call), call.params["file"]
+    """Download a snapshot of the policy that played, a file for hsb.load."""
+    policy, text = find_policy(call), call.params["file"]
     seq = text.removesuffix(".hsb")
-    found = None
+    file = None
     if text.endswith(".hsb") and seq.isascii() and seq.isdigit() and len(seq) < 19:
-        found = await call.service.readers.scan(views.snapshot_file, policy.id, int(seq))
-    if found is None:
+        file = await call.service.readers.scan(views.snapshot_file, policy.id, int(seq))
+    if file is None:
         raise HttpProblem(
-            404,
-            "not-found",
-            f"There is no snapshot {text[:100]!r}. /v1/policies/{policy.name}/snapshots has those that there are.",
+            404, "not-found", f"There is no snapshot {text[:100]!r}. /v1/policies/{policy.name}/snapshots lists all."
         )
     named = f'attachment; filename="{policy.name}-{seq}.hsb"'.encode()
-    headers = [(b"content-disposition", named), (b"x-hsb-digest", found[1].encode())]
-    return Reply(200, found[0], type=b"application/octet-stream", headers=headers)
+    headers = [(b"content-disposition", named), (b"x-hsb-digest", file[1].encode())]
+    return Reply(200, file[0], type=b"application/octet-stream", headers=headers)
 
 
 ENDPOINTS = (
@@ -131,7 +129,7 @@ ENDPOINTS = (
         journal,
         answers={200: "application/x-ndjson", **READ},
         tag="journal",
-        query={"after": "a row of the stream", "limit": "how many rows"},
+        query={"after": "row of the stream after which to begin", "limit": "number of rows"},
     ),
     Endpoint(
         "GET",
@@ -139,7 +137,7 @@ ENDPOINTS = (
         "read",
         export,
         answers={200: "application/x-ndjson", **READ},
-        query={"format": "dsjson or parquet"},
+        query={"format": "dsjson (default) or parquet"},
         tag="journal",
     ),
     Endpoint("GET", P + "/snapshots", "read", snapshots, answers={200: SnapshotsAnswer, **READ}, tag="snapshots"),

@@ -1,6 +1,7 @@
-"""Idempotency-Key: an admin's request that is sent again is carried out once, and answered with what was answered then.
+"""Idempotency-Key: an admin's request that is sent twice is carried out once; the second gets the first one's answer.
 
-At most once: where the service ended while it was at it, the answer says that nobody knows. Kept for a day, in the journal's file.
+At most once: if the service ended during the request, the answer states that the outcome is unknown. Answers are kept for a day, in the
+journal's file.
 """
 
 from __future__ import annotations
@@ -20,21 +21,23 @@ from .problem import HttpProblem
 
 DAY = 24 * 3600 * 1_000_000
 FORM = re.compile(r"[!-~]{1,255}")
-HEADER = {"Idempotency-Key": "a name of your own for this request: the same again, within 24 hours, is carried out once"}
+HEADER = {
+    "Idempotency-Key": "a name that you choose for this request; a second one with it within 24 hours only gets the first one's answer"
+}
 REPLAYED = (b"idempotent-replayed", b"true")
 
 
 def once(handler: Handler, *, hide: str | None = None) -> Handler:
-    """A handler that minds Idempotency-Key. What `hide` names is shown once, and is null when the answer is given again."""
+    """Return a handler that honours Idempotency-Key. The field `hide` of the answer is null when it is repeated."""
 
     async def run(call: Call) -> Reply:
-        given = call.headers.get(b"idempotency-key")
-        if given is None:
+        header = call.headers.get(b"idempotency-key")
+        if header is None:
             return await handler(call)
-        name = given.strip().removeprefix('"').removesuffix('"')
+        name = header.strip().removeprefix('"').removesuffix('"')
         if not FORM.fullmatch(name):
             raise HttpProblem(
-                422, "idempotency-key", "Idempotency-Key must be 1 to 255 letters and signs of ASCII, without spaces."
+                422, "idempotency-key", "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces."
             )
         return await _once(call, handler, (call.key.id or 0, name), hide)
 
@@ -47,17 +50,17 @@ async def _once(call: Call, handler: Handler, name: tuple[int, str], hide: str |
     service, path = call.service, call.scope["path"]
     if name in service.under_way:
         raise HttpProblem(
-            409, "under-way", "A request with this Idempotency-Key is under way. Ask again for its answer.", retry=1.0
+            409, "under-way", "A request with this Idempotency-Key is under way. Send it again later for its answer.", retry=1.0
         )
     service.under_way.add(name)
     try:
-        asked = hashlib.blake2b(encode([call.scope["method"], path, call.query, call.body]), digest_size=16).digest()
-        found = await service.write(lambda store: _begin(store, name, asked, path))
-        if found is not None:
-            return _again(found, asked)
+        digest = hashlib.blake2b(encode([call.scope["method"], path, call.query, call.body]), digest_size=16).digest()
+        stored = await service.write(lambda store: _begin(store, name, digest, path))
+        if stored is not None:
+            return _again(stored, digest)
         try:
             reply = await handler(call)
-        except (HttpProblem, InputError, FileError, Full):  # nothing was done, so it may be tried again
+        except (HttpProblem, InputError, FileError, Full):  # nothing was done, so it may be sent again
             await service.write(lambda store: _drop(store, name))
             raise
         body = reply.body if hide is None else encode(msgspec.json.decode(reply.body) | {hide: None})
@@ -68,24 +71,24 @@ async def _once(call: Call, handler: Handler, name: tuple[int, str], hide: str |
         service.under_way.discard(name)
 
 
-def _again(found: Any, asked: bytes) -> Reply:
-    before, status, answer, headers = found
-    if before != asked:
-        raise HttpProblem(422, "idempotency-key", "This Idempotency-Key was used for another request. Use another one.")
+def _again(stored: Any, digest: bytes) -> Reply:
+    before, status, answer, headers = stored
+    if before != digest:
+        raise HttpProblem(422, "idempotency-key", "This Idempotency-Key was used for a different request. Choose another one.")
     if status is None:
-        detail = "The service ended while it carried this out, and does not know whether it did. Look, and use another Idempotency-Key."
+        detail = "The service ended during this request, and its outcome is unknown. Check, then use another Idempotency-Key."
         raise HttpProblem(409, "not-known", detail)
-    kept = [(one.encode("latin-1"), two.encode("latin-1")) for one, two in json.loads(headers)]
-    return Reply(status, answer, headers=[*kept, REPLAYED])
+    stored_headers = [(one.encode("latin-1"), two.encode("latin-1")) for one, two in json.loads(headers)]
+    return Reply(status, answer, headers=[*stored_headers, REPLAYED])
 
 
-def _begin(store: Any, name: tuple[int, str], asked: bytes, path: str) -> Any:
+def _begin(store: Any, name: tuple[int, str], digest: bytes, path: str) -> Any:
     now, run = time.time_ns() // 1000, store.connection.execute
     run("DELETE FROM once WHERE at < ?", (now - DAY,))
-    found = run("SELECT asked, status, answer, headers FROM once WHERE who = ? AND name = ?", name).fetchone()
-    if found is None:
-        run("INSERT INTO once (who, name, asked, path, at) VALUES (?, ?, ?, ?, ?)", (*name, asked, path, now))
-    return found
+    stored = run("SELECT digest, status, answer, headers FROM once WHERE who = ? AND name = ?", name).fetchone()
+    if stored is None:
+        run("INSERT INTO once (who, name, digest, path, at) VALUES (?, ?, ?, ?, ?)", (*name, digest, path, now))
+    return stored
 
 
 def _drop(store: Any, name: tuple[int, str]) -> None:

@@ -1,4 +1,4 @@
-"""Ids and times as answers have them."""
+"""Ids and times, in the form of answers."""
 
 import os
 import time
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 
 def new_id() -> str:
-    """A UUID of version 7: the time, then 74 random bits."""
+    """Make a UUID of version 7: the time, then 74 random bits."""
     word = (time.time_ns() // 1_000_000 << 80) | int.from_bytes(os.urandom(10), "big")
     word = (word & ~(0xF << 76 | 0x3 << 62)) | 0x7 << 76 | 0x2 << 62
     text = f"{word:032x}"
@@ -16,7 +16,7 @@ def new_id() -> str:
 
 @lru_cache(16)
 def when(micros: int | float | None) -> str | None:
-    """A time as RFC 3339 has it.
+    """Format a time, in microseconds since 1970, as RFC 3339; None if that is out of range, or None.
 
     >>> when(1_763_308_800_000_000), when(1_763_308_800_250_000), when(None)
     ('2025-11-16T16:00:00Z', '2025-11-16T16:00:00.250000Z', None)
@@ -24,10 +24,10 @@ def when(micros: int | float | None) -> str | None:
     if micros is None:
         return None
     seconds, rest = divmod(int(micros), 1_000_000)
-    found = _second(seconds)
-    if found is None:
+    text = _second(seconds)
+    if text is None:
         return None
-    return f"{found}.{rest:06d}Z" if rest else f"{found}Z"
+    return f"{text}.{rest:06d}Z" if rest else f"{text}Z"
 
 
 @lru_cache(64)

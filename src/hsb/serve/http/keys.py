@@ -1,4 +1,4 @@
-"""Keys: hsb_ and 32 letters of base32. Their SHA-256 is kept; all of them are in memory, so that a journal that is away locks nobody out."""
+"""Keys: hsb_ and 32 letters of base32. The journal holds their SHA-256; all are in memory, so an unreadable journal locks nobody out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COLUMNS = "id, name, hash, scopes, policies, rate, expires, at, used, ended"
 
 
 class Key:
-    """What a key may do. The key itself is not here."""
+    """A key: its name, scopes, policies and rate. The text of the key is not here, only its hash."""
 
     __slots__ = ("at", "ended", "expires", "hash", "id", "name", "policies", "rate", "scopes", "stamp", "tokens", "used")
 
@@ -45,18 +45,22 @@ class Key:
         self.tokens = self.stamp = 0.0
 
     def check(self, scope: str, policy: str | None) -> None:
-        """HttpProblem if it may not do that with that policy."""
+        """Raise HttpProblem (403) if the key lacks `scope`, or may not use `policy`."""
         if scope not in self.scopes and "admin" not in self.scopes:
-            raise HttpProblem(403, "scope", f"This key may {' and '.join(sorted(self.scopes))}, and not {scope}.")
+            raise HttpProblem(
+                403,
+                "scope",
+                f"This key has the scope {' and '.join(sorted(self.scopes))}, and this needs {scope}. Use a key with that scope.",
+            )
         if policy is not None and self.policies is not None and policy not in self.policies:
-            raise HttpProblem(403, "policy-not-allowed", f"This key is not for the policy {quoted(policy)}.")
+            raise HttpProblem(403, "policy-not-allowed", f"This key is not for the policy {quoted(policy)}. Use a key for it.")
 
     def covers(self, policies: Collection[str] | None) -> bool:
-        """Is it for all of these, None being every policy?"""
+        """Whether the key is for all of these policies; None means every policy."""
         return self.policies is None or (policies is not None and set(policies) <= self.policies)
 
     def take(self, now: float) -> float:
-        """Take a token of its bucket, which holds a second's worth; 0, or the seconds until there is one."""
+        """Take a token from the key's bucket, which holds one second's worth. Return 0, or the seconds until there is a token."""
         rate = self.rate
         if not rate:
             return 0.0
@@ -69,8 +73,8 @@ class Key:
         self.tokens = tokens - 1.0
         return 0.0
 
-    def shown(self) -> dict[str, Any]:
-        """As the API has it."""
+    def describe(self) -> dict[str, Any]:
+        """Return the key as the API shows it, times in microseconds."""
         return {
             "id": self.id, "name": self.name, "scopes": sorted(self.scopes), "rate": self.rate,
             "policies": None if self.policies is None else sorted(self.policies),
@@ -89,15 +93,17 @@ class KeyStore:
         rows = store.connection.execute(f"SELECT {COLUMNS} FROM key").fetchall()
         self.by_hash = {key.hash: key for key in (Key(*row) for row in rows)}
         self.printed: str | None = None
-        """The first key, if it was made just now: it is shown once."""
+        """The first key, if it was made by this start: it is shown once."""
         self.unwritten: set[Key] = set()
         self.last_tidy = 0
         if admin_key is not None and not FORM.fullmatch(admin_key):
-            raise InputError("HSB_ADMIN_KEY must be hsb_ and 32 capital letters or digits 2 to 7, as hsb serve prints one.")
-        wanted = admin_key or (None if any(self._admins()) or not settings.auth else fresh())
-        if wanted is not None and digest(wanted) not in self.by_hash:
-            self.take(store.beside(lambda store: self.add(store, wanted, "first", ["admin"], None, None, None)))
-            self.printed = None if admin_key else wanted
+            raise InputError(
+                "HSB_ADMIN_KEY must be hsb_ and 32 capital letters or digits 2 to 7, like the key that hsb serve prints."
+            )
+        text = admin_key or (None if any(self._admins()) or not settings.auth else generate_key())
+        if text is not None and digest(text) not in self.by_hash:
+            self.take(store.beside(lambda store: self.add(store, text, "first", ["admin"], None, None, None)))
+            self.printed = None if admin_key else text
 
     def _admins(self) -> list[Key]:
         return [key for key in self.by_hash.values() if "admin" in key.scopes and not key.ended]
@@ -106,36 +112,36 @@ class KeyStore:
         self, store: SqliteStore, text: str, name: str, scopes: list[str], policies: list[str] | None, rate: float | None,
         expires: int | None,
     ) -> Key:  # fmt: skip
-        """Write a key, on the thread that writes; it is valid when it is taken, after the commit."""
+        """Write a key; call it on the writing thread. The key is valid after the commit, once `take` is called."""
         at = time.time_ns() // 1000
-        given = (name, digest(text), json.dumps(scopes), None if policies is None else json.dumps(policies), rate, expires, at)
+        values = (name, digest(text), json.dumps(scopes), None if policies is None else json.dumps(policies), rate, expires, at)
         sql = "INSERT INTO key (name, hash, scopes, policies, rate, expires, at) VALUES (?, ?, ?, ?, ?, ?, ?)"
-        number = store.connection.execute(sql, given).lastrowid
-        return Key(number, *given, None, None)
+        number = store.connection.execute(sql, values).lastrowid
+        return Key(number, *values, None, None)
 
     def take(self, key: Key) -> None:
-        """Let a key be valid that is on disk."""
+        """Make a key valid that is on disk."""
         self.by_hash = {**self.by_hash, key.hash: key}
 
     def end(self, store: SqliteStore, key: Key) -> int:
-        """Write that a key is valid no more, on the thread that writes; since when, which the key is told after the commit."""
+        """Write that a key has ended; call it on the writing thread. Return the time, for `key.ended` after the commit."""
         at = time.time_ns() // 1000
         store.connection.execute("UPDATE key SET ended = ? WHERE id = ?", (at, key.id))
         return at
 
-    def erased(self, policy: str) -> None:
-        """A policy is gone, and on disk its keys are for it no more: nor are they here."""
+    def forget_policy(self, policy: str) -> None:
+        """Remove an erased policy from all keys in memory, as was done on disk. A key that has no other policy ends."""
         for key in self.by_hash.values():
             if key.policies is not None and policy in key.policies and not key.ended:
                 key.policies -= {policy}
                 key.ended = None if key.policies else time.time_ns() // 1000
 
     def masters(self) -> list[Key]:
-        """Keys that are valid and may do everything with every policy."""
-        return [key for key in self.by_hash.values() if "admin" in key.scopes and key.policies is None and valid(key)]
+        """Return the valid keys that may do everything with every policy."""
+        return [key for key in self.by_hash.values() if "admin" in key.scopes and key.policies is None and is_valid(key)]
 
-    def checked(self, body: Any) -> tuple[str, list[str], list[str] | None, float | None, int | None]:
-        """What a new key is to be; InputError where that makes no sense."""
+    def validate(self, body: Any) -> tuple[str, list[str], list[str] | None, float | None, int | None]:
+        """Return name, scopes, policies, rate and end of a new key, from a KeyBody. Raises InputError if one is invalid."""
         if not 1 <= len(body.name) <= 100:
             raise InputError("name must be text of 1 to 100 letters.")
         if not body.scopes or not set(body.scopes) <= set(SCOPES):
@@ -148,51 +154,51 @@ class KeyStore:
         if expires is not None and not 1.0 <= expires <= 1e9:
             raise InputError(f"expires_in must be seconds from now, at least 1; given {quoted(expires)}.")
         if sum(not key.ended for key in self.by_hash.values()) >= MOST_KEYS:
-            raise InputError(f"There are {MOST_KEYS} keys already. End some first.")
+            raise InputError(f"There are already {MOST_KEYS} keys, the most allowed. End some first: DELETE /v1/keys/{{id}}.")
         until = None if expires is None else time.time_ns() // 1000 + math.ceil(expires * 1e6)
         return body.name, sorted(set(body.scopes)), policies, rate, until
 
     def find(self, text: str) -> Key | None:
-        """The key, if it is one that is valid now."""
+        """Return the key with this text, or None if it is unknown or no longer valid."""
         hashed = digest(text)
         key = self.by_hash.get(hashed)
         if key is None or not hmac.compare_digest(key.hash, hashed):
             return None
-        return key if valid(key) else None
+        return key if is_valid(key) else None
 
     # -- when they were used --------------------------------------------------------------------------------------------
 
-    def used(self, key: Key, wall: int) -> None:
-        """A request came with this key."""
+    def note_use(self, key: Key, wall: int) -> None:
+        """Note the time of a request with this key."""
         if key.id is not None and (key.used is None or wall - key.used > PAUSE):
             key.used = wall
             self.unwritten.add(key)
 
     def tidy(self, service: Service, wall: int) -> None:
-        """Write down now and then when keys were used."""
+        """Write when keys were used, at most once a minute."""
         if self.unwritten and wall - self.last_tidy > PAUSE:
             self.last_tidy = wall
             self.write_uses(service)
 
     def write_uses(self, service: Service) -> None:
-        """Write down when keys were used."""
+        """Write when keys were used."""
         rows = [(key.used, key.id) for key in self.unwritten]
         self.unwritten.clear()
         if rows:
             sql = "UPDATE key SET used = ? WHERE id = ?"
-            service.writer.also(lambda store: store.connection.executemany(sql, rows), lambda found, error: None)
+            service.writer.also(lambda store: store.connection.executemany(sql, rows), lambda result, error: None)
 
 
-def valid(key: Key) -> bool:
-    """Is it neither ended nor expired?"""
+def is_valid(key: Key) -> bool:
+    """Whether a key has neither ended nor expired."""
     return not key.ended and (key.expires is None or key.expires > time.time_ns() // 1000)
 
 
-def fresh() -> str:
-    """A new key: 160 random bits."""
+def generate_key() -> str:
+    """Make the text of a new key: 160 random bits."""
     return "hsb_" + base64.b32encode(secrets.token_bytes(20)).decode()
 
 
 def digest(text: str) -> str:
-    """What is kept of a key."""
+    """Return the SHA-256 of a key's text, which is stored in its place."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

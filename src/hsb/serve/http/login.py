@@ -1,4 +1,4 @@
-"""The page's door: nobody sees it without a key, entered once and kept as a cookie."""
+"""Login: the page needs a key, which is entered once and kept as a cookie."""
 
 import html
 from collections.abc import Callable
@@ -18,14 +18,15 @@ from .sessions import cookie_header
 OPEN = ("/static/", "/login", "/logout", "/favicon.ico")
 FORM = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>hsb serve</title><link rel="icon" href="/static/icon.svg"><link rel="stylesheet" href="/static/page.css">
-<main><h1>hsb serve</h1>{said}
+<main><h1>hsb serve</h1>{message}
 <form method="post" action="/login?next={next}"><p><label>Key <input name="key" type="password" autocomplete="current-password" required
 autofocus></label> <button>Enter</button></p></form>
-<p class="soft">hsb serve printed an admin's key when it started for the first time. <a href="/docs">The API</a></p></main></html>"""
+<p class="soft">hsb serve printed an admin key when it first started. <a href="/docs">The API</a></p></main></html>"""
+UNKNOWN = "<p role='alert'>This key is unknown here, or has ended or expired. Enter a valid key of this service.</p>"
 
 
 class Guarded:
-    """A route of the page, for those who may read; what is sent with a form, for admins."""
+    """A route of the page: reading needs the scope read, a form the scope admin, or evaluate for what-if."""
 
     def __init__(self, service: Service, inner: Any) -> None:
         self.service, self.inner = service, inner
@@ -45,76 +46,74 @@ class Guarded:
         await self.inner(scope, receive, send)
 
 
-def guarded(service: Service, routes: list[BaseRoute]) -> list[BaseRoute]:
-    """The same routes behind the door."""
+def guard(service: Service, routes: list[BaseRoute]) -> list[BaseRoute]:
+    """Make every route require a key."""
     for route in routes:
         route.app = Guarded(service, route.app)  # type: ignore[attr-defined]
     return routes
 
 
 def routes(service: Service) -> list[Route]:
-    """/login and /logout, for pages that have none of their own."""
+    """Return the routes /login and /logout, and a first page in case the page is not installed."""
 
     async def show(request: Request) -> Response:
-        return HTMLResponse(FORM.format(said="", next=quote(_local(request.query_params.get("next")))))
+        return HTMLResponse(FORM.format(message="", next=quote(_local(request.query_params.get("next")))))
 
     async def log_in(request: Request) -> Response:
-        if (said := _foreign(request)) is not None:
-            return said
+        if (rejection := _reject_foreign(request)) is not None:
+            return rejection
         raw = await read_body(request.receive, Headers(request.scope), service.settings.body)
         try:
-            given = dict(parse_qsl(raw.decode("ascii"), max_num_fields=5))
+            fields = dict(parse_qsl(raw.decode("ascii"), max_num_fields=5))
         except ValueError:
-            given = {}
-        key, to = service.keys.find(given.get("key", "").strip()), _local(request.query_params.get("next"))
+            fields = {}
+        key, to = service.keys.find(fields.get("key", "").strip()), _local(request.query_params.get("next"))
         if key is None:
-            return HTMLResponse(FORM.format(said="<p role='alert'>This key is not known here.</p>", next=quote(to)), 401)
+            return HTMLResponse(FORM.format(message=UNKNOWN, next=quote(to)), 401)
         try:
             spend(key)
         except HttpProblem as problem:
-            return _refused(problem)
+            return _problem_page(problem)
         cookie = cookie_header(service.sessions.open(key), secure=request.url.scheme == "https")
         return RedirectResponse(to, 303, headers={"set-cookie": cookie})
 
     async def leave(request: Request) -> Response:
-        if (said := _foreign(request)) is not None:
-            return said
+        if (rejection := _reject_foreign(request)) is not None:
+            return rejection
         cookie = cookie_of(Headers(request.scope))
         if cookie is not None:
             service.sessions.close(cookie)
         return RedirectResponse("/login", 303, headers={"set-cookie": cookie_header("", secure=False, seconds=0)})
 
     async def first(request: Request) -> Response:
-        text = (
-            f"hsb serve is here. There is no page installed; <a href='/docs'>the API</a>. {html.escape(str(service.path.name))}"
-        )
+        text = f"hsb serve is running, without its page. See <a href='/docs'>the API</a>. {html.escape(str(service.path.name))}"
         return HTMLResponse(f"<!doctype html><html lang='en'><title>hsb serve</title><p>{text}</p></html>")
 
-    found: list[tuple[str, Callable[[Request], Any], list[str]]] = [
+    table: list[tuple[str, Callable[[Request], Any], list[str]]] = [
         ("/login", show, ["GET"]),
         ("/login", log_in, ["POST"]),
         ("/logout", leave, ["POST"]),
         ("/", first, ["GET"]),
     ]
-    return [Route(path, endpoint, methods=methods) for path, endpoint, methods in found]
+    return [Route(path, endpoint, methods=methods) for path, endpoint, methods in table]
 
 
-def _foreign(request: Request) -> Response | None:
-    """What to say to a form of another site's page; None to one of ours."""
+def _reject_foreign(request: Request) -> Response | None:
+    """Return an error page if another site's page sent the form; None if one of ours did."""
     try:
         headers = Headers(request.scope)
         headers.check()
         check_origin(headers)
     except HttpProblem as problem:
-        return _refused(problem)
+        return _problem_page(problem)
     return None
 
 
-def _refused(problem: HttpProblem) -> Response:
-    said = f"<p role='alert'>{html.escape(problem.detail)}</p>"
-    return HTMLResponse(FORM.format(said=said, next=""), problem.status)
+def _problem_page(problem: HttpProblem) -> Response:
+    message = f"<p role='alert'>{html.escape(problem.detail)}</p>"
+    return HTMLResponse(FORM.format(message=message, next=""), problem.status)
 
 
-def _local(given: str | None) -> str:
-    """A path of this service, and nothing else."""
-    return given if given and given.startswith("/") and not given.startswith(("//", "/\\")) and given.isprintable() else "/"
+def _local(path: str | None) -> str:
+    """Return `path` if it is a path of this service, else "/"."""
+    return path if path and path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() else "/"

@@ -10,12 +10,12 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-PAUSE = 1.0  # seconds between lines that say the same
-MOST = 100  # different lines that are kept in mind
+PAUSE = 1.0  # seconds between equal lines
+MOST = 100  # different lines that are remembered
 
 
 class Repetition:
-    """Which lines are said too often, and how often they were left out since they were last said.
+    """Limits equal log lines to one a second, and counts those left out.
 
     >>> now = [0.0]
     >>> lines = Repetition(lambda: now[0])
@@ -28,10 +28,12 @@ class Repetition:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock, self.lock = clock, threading.Lock()
-        self.lines: OrderedDict[str, list[float]] = OrderedDict()  # when it was last said, and how often not since
+        self.lines: OrderedDict[str, list[float]] = (
+            OrderedDict()
+        )  # the time when it was last written, and how often it was left out since
 
     def left_out(self, line: str) -> int | None:
-        """None where a line is not to be said now; else how often it was left out."""
+        """Return None if the line should not be written now; otherwise how often it was left out before."""
         with self.lock:
             now, known = self.clock(), self.lines.get(line)
             if known is not None and now - known[0] < PAUSE:
@@ -44,13 +46,13 @@ class Repetition:
             return 0 if known is None else int(known[1])
 
 
-_rejections = Repetition()
+_repetition = Repetition()
 
 
 def log(event: str, *, level: str = "info", **more: Any) -> None:
-    """Write a line; of warnings and errors that say the same one a second, with how many were `left_out` before it."""
+    """Write a log line. Equal warnings and errors are limited to one a second, with `left_out` counting the others."""
     if level not in ("info", "debug"):
-        left_out = _rejections.left_out(json.dumps([event, level, more], default=str))
+        left_out = _repetition.left_out(json.dumps([event, level, more], default=str))
         if left_out is None:
             return
         more = more | {"left_out": left_out or None}
@@ -61,13 +63,13 @@ def log(event: str, *, level: str = "info", **more: Any) -> None:
 
 
 def log_fault(error: BaseException, **more: Any) -> None:
-    """Something that should not happen, with where it did."""
+    """Log an exception that should not happen, with its last stack frames."""
     where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)[-6:]]
     log("fault", level="error", kind=type(error).__name__, detail=str(error)[:500], where=where, **more)
 
 
 class Lines(logging.Handler):
-    """What others log, as lines of ours."""
+    """A logging handler that writes other libraries' records as our log lines."""
 
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus, in a registry of their own. Counters of the core are read when they are asked for."""
+"""Metrics for Prometheus, in a separate registry. Counters of the core are read when the metrics are requested."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ ROWS = (1, 4, 16, 64, 256, 1024, 4096)
 
 
 class Metrics(Collector):
-    """What is counted beside the core, and the core's own counts."""
+    """Counts of requests and commits, and the core's counts."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
         self.registry = CollectorRegistry()
         self.answers: dict[
             tuple[str, int], list[float]
-        ] = {}  # by endpoint and status: the sum of seconds, then how many up to each
-        self.commits = Histogram("hsb_commit_seconds", "Of commits", buckets=SECONDS, registry=self.registry)
-        self.rows = Histogram("hsb_commit_rows", "Orders of a commit", buckets=ROWS, registry=self.registry)
+        ] = {}  # by endpoint and status: the sum of seconds, then the count of each bucket
+        self.commits = Histogram("hsb_commit_seconds", "Seconds that commits took", buckets=SECONDS, registry=self.registry)
+        self.rows = Histogram("hsb_commit_rows", "Requests in a commit", buckets=ROWS, registry=self.registry)
         self.failed = Counter("hsb_failed_commits", "Commits that failed", ["why"], registry=self.registry)
         self.registry.register(self)
 
-    def answered(self, endpoint: str, status: int, seconds: float) -> None:
-        """A request was answered."""
-        found = self.answers.get((endpoint, status))
-        if found is None:
-            found = self.answers[endpoint, status] = [0.0] * (len(SECONDS) + 2)
-        found[0] += seconds
-        found[1 + bisect_left(SECONDS, seconds)] += 1
+    def count_answer(self, endpoint: str, status: int, seconds: float) -> None:
+        """Count an answered request."""
+        sums = self.answers.get((endpoint, status))
+        if sums is None:
+            sums = self.answers[endpoint, status] = [0.0] * (len(SECONDS) + 2)
+        sums[0] += seconds
+        sums[1 + bisect_left(SECONDS, seconds)] += 1
 
-    def committed(self, seconds: float, message: Committed | Failed) -> None:
-        """A batch came back."""
+    def count_commit(self, seconds: float, message: Committed | Failed) -> None:
+        """Count a commit, successful or failed."""
         self.commits.observe(seconds)
         if isinstance(message, Failed):
             self.failed.labels(message.why).inc()
@@ -51,9 +51,9 @@ class Metrics(Collector):
             self.rows.observe(len(message.outcomes))
 
     def collect(self) -> Iterator[Any]:
-        """What the core knows."""
+        """Yield the counts of requests, the core, its policies and rejections."""
         seconds = HistogramMetricFamily(
-            "hsb_request_seconds", "Of requests, by endpoint and status", labels=["endpoint", "status"]
+            "hsb_request_seconds", "Seconds that requests took, by endpoint and status", labels=["endpoint", "status"]
         )
         for (endpoint, status), (total, *counts) in sorted(self.answers.items()):
             ends = [*map(str, SECONDS), "+Inf"]
@@ -71,11 +71,11 @@ class Metrics(Collector):
             updates.add_metric([served.name], served.updates)
         yield version
         yield updates
-        problems = CounterMetricFamily("hsb_problems", "Requests that were refused", labels=["policy", "kind"])
+        rejections = CounterMetricFamily("hsb_rejections", "Rejected requests", labels=["policy", "kind"])
         for (policy, kind), count in self.service.rejections.counts().items():
-            problems.add_metric([policy, kind], count)
-        yield problems
+            rejections.add_metric([policy, kind], count)
+        yield rejections
 
     def text(self) -> bytes:
-        """As Prometheus reads it."""
+        """Return all metrics in Prometheus' text format."""
         return generate_latest(self.registry)

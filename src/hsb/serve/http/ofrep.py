@@ -1,4 +1,4 @@
-"""A door for OpenFeature's clients (OFREP): a policy is a flag, its arm the variant, what the arm stands for the value, the reason SPLIT."""
+"""Endpoints for OpenFeature's clients (OFREP): a policy is a flag, its arm the variant, what the arm stands for the value; reason SPLIT."""
 
 import hashlib
 from typing import Any
@@ -27,7 +27,7 @@ FLAGS = "/ofrep/v1/evaluate/flags"
 
 
 def fault(call: Call, problem: HttpProblem) -> Reply:
-    """A problem as OFREP has it: 400 for whatever is wrong with the question, 404 for a flag that there is not."""
+    """Return the answer to a problem in OFREP's form: 400 for a bad request, 404 for an unknown flag."""
     status = 404 if problem.status == 410 else 400 if problem.status in (408, 409, 412, 413, 415, 422) else problem.status
     body: dict[str, Any] = {"errorDetails": problem.detail}
     if status in (400, 404):
@@ -37,57 +37,57 @@ def fault(call: Call, problem: HttpProblem) -> Reply:
 
 def _failure(key: str | None, problem: HttpProblem) -> dict[str, Any]:
     code = "FLAG_NOT_FOUND" if problem.status in (404, 410) else CODES.get(problem.kind, "GENERAL")
-    found = {"errorCode": code, "errorDetails": problem.detail}
-    return found if key is None else {"key": key} | found
+    body = {"errorCode": code, "errorDetails": problem.detail}
+    return body if key is None else {"key": key} | body
 
 
 async def flag(call: Call) -> Reply:
-    """Decide, as OFREP asks it. The same targetingKey has the same decision for a while, by default a day.
+    """Evaluate a flag: decide for its policy. The same targetingKey gets the same decision for some time, by default a day.
 
-    Rewards go to /v1/decisions/{id}/reward; metadata has the id.
+    Send rewards to /v1/decisions/{id}/reward; the id is in metadata.
     """
-    asked = _asked(call, call.params["policy"], activate=True)
-    answer = await call.service.ask(Decide, *asked)
+    arguments = _decide_arguments(call, call.params["policy"], activate=True)
+    answer = await call.service.ask(Decide, *arguments)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body)
-    if answer.status == "stored":  # perhaps by a call for all flags, which shows none
-        await call.service.ask(Activate, asked[1])
-    return Reply(200, _told(call, answer))
+    if answer.status == "stored":  # it may come from a call for all flags, which activates none
+        await call.service.ask(Activate, arguments[1])
+    return Reply(200, _flag_body(call, answer))
 
 
 async def flags(call: Call) -> Reply:
-    """Decide for every policy that the key is for, as OFREP asks it. They wait to be activated or rewarded: clients keep them."""
+    """Evaluate all flags: decide for every policy that the key is for. Decisions wait to be activated or rewarded, since clients keep them."""
     policies = call.service.core.policies
-    names = sorted(name for name, each in policies.items() if not each.archived and _may(call, name))
+    names = sorted(name for name, policy in policies.items() if not policy.archived and _may(call, name))
     tags = [etag(policies[name]) for name in names]
     ids = [_sticky(call, policies[name]) for name in names]
     tag = '"' + hashlib.blake2b(encode([call.body.context, names, tags, ids]), digest_size=8).hexdigest() + '"'
     headers = [(b"etag", tag.encode())]
     if unchanged(call, tag):
         return Reply(304, headers=headers)
-    answers = await call.service.ask_all(Decide, [_asked(call, name, activate=False) for name in names])
-    found = []
+    answers = await call.service.ask_all(Decide, [_decide_arguments(call, name, activate=False) for name in names])
+    described = []
     for name, answer in zip(names, answers, strict=True):
         if answer.status in GOOD:
-            found.append(_told(call, answer))
+            described.append(_flag_body(call, answer))
         else:
             problem = of_answer(STATUS[answer.status], answer.status, answer.body)
             if problem.status >= 500:
                 raise problem
-            found.append(_failure(name, problem))
-    return Reply(200, {"flags": found}, headers=headers)
+            described.append(_failure(name, problem))
+    return Reply(200, {"flags": described}, headers=headers)
 
 
 def _may(call: Call, name: str) -> bool:
     return call.key.policies is None or name in call.key.policies
 
 
-def _asked(call: Call, name: str, *, activate: bool) -> tuple[Any, ...]:
-    """What to ask of the core. The targetingKey names a person: nothing is to be learned from it."""
+def _decide_arguments(call: Call, name: str, *, activate: bool) -> tuple[Any, ...]:
+    """Return the arguments of `Decide`. The context lacks targetingKey, which names a person: the policy must not learn from it."""
     check(call.body, call.service.settings.numbers)
     policy = call.service.core.policies.get(name)
     if policy is not None and call.body.type not in (None, *ALSO.get(policy.settings.flag.type, ())):
-        detail = f"The values of {name} are of the type {policy.settings.flag.type}, not {call.body.type}. Its setting flag.values says them."
+        detail = f"The values of {name} have the type {policy.settings.flag.type}, not {call.body.type}. Its setting flag.values defines them."
         raise HttpProblem(422, "type-mismatch", detail)
     context = flat({name: value for name, value in (call.body.context or {}).items() if name != KEY})
     id = None if policy is None else _sticky(call, policy)
@@ -96,7 +96,7 @@ def _asked(call: Call, name: str, *, activate: bool) -> tuple[Any, ...]:
 
 
 def _sticky(call: Call, policy: Served) -> str | None:
-    """The id of the decision that this person has now; None where each evaluation is a new decision."""
+    """Return the id of this person's present decision; None if each evaluation is a new decision."""
     key, flag = (call.body.context or {}).get(KEY), policy.settings.flag
     if flag.sticky is None or not isinstance(key, str) or not key:
         return None
@@ -105,7 +105,7 @@ def _sticky(call: Call, policy: Served) -> str | None:
     return sticky_id(policy.secret, key, flag.sticky, out, clock().wall)
 
 
-def _told(call: Call, answer: Answer) -> dict[str, Any]:
+def _flag_body(call: Call, answer: Answer) -> dict[str, Any]:
     body = answer.body
     about = {"decision": body["id"], "propensity": body["propensity"], "version": body["version"]}
     if "receipt" in body:

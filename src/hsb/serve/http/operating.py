@@ -1,4 +1,4 @@
-"""Keys, limits, health, metrics, sessions, what admins did."""
+"""Endpoints for operation: keys, limits, audit, health, metrics, sessions."""
 
 import shutil
 import sqlite3
@@ -13,81 +13,85 @@ from .deciding import READ_BODY, WRITTEN
 from .endpoint import READ_FORM, Call, Endpoint, Reply, retry_after
 from .idempotency import once
 from .ids import when
-from .keys import Key, fresh
+from .keys import Key, generate_key
 from .problem import HttpProblem
 from .reading import LISTED, MOST, PAGE, READ, next_page, query_number
 from .sessions import cookie_header
 from .wire import KeyBody, ProblemAnswer, SessionBody
 
-PLENTY = 64 << 20  # bytes of the disk under which the service says that it is not ready
+PLENTY = 64 << 20  # free bytes on the disk; with fewer the service is not ready
 
 
 async def make_key(call: Call) -> Reply:
-    """Make a key. It is shown once, here."""
-    text, given = fresh(), call.service.keys.checked(call.body)
-    _within(call, given[2])
-    key = await call.service.write(lambda store: call.service.keys.add(store, text, *given))
+    """Create a key. Its text is shown only in this answer."""
+    text, values = generate_key(), call.service.keys.validate(call.body)
+    _within(call, values[2])
+    key = await call.service.write(lambda store: call.service.keys.add(store, text, *values))
     call.service.keys.take(key)
     await note(call, "MakeKey", None, {"id": key.id, "name": key.name, "scopes": sorted(key.scopes)})
-    return Reply(201, shown(key) | {"key": text}, headers=[(b"location", f"/v1/keys/{key.id}".encode())])
+    return Reply(201, describe_key(key) | {"key": text}, headers=[(b"location", f"/v1/keys/{key.id}".encode())])
 
 
 async def keys(call: Call) -> Reply:
-    """All keys, without themselves."""
-    found = sorted(
+    """List keys, without their texts."""
+    visible = sorted(
         (key for key in call.service.keys.by_hash.values() if call.key.covers(key.policies)), key=lambda key: key.id or 0
     )
-    return Reply(200, {"keys": [shown(key) for key in found]})
+    return Reply(200, {"keys": [describe_key(key) for key in visible]})
 
 
 async def end_key(call: Call) -> Reply:
-    """End a key: it is not valid any more."""
-    found = next((key for key in call.service.keys.by_hash.values() if str(key.id) == call.params["id"]), None)
-    if found is None:
+    """End a key: it is no longer valid."""
+    match = next((key for key in call.service.keys.by_hash.values() if str(key.id) == call.params["id"]), None)
+    if match is None:
         raise HttpProblem(404, "not-found", f"There is no key {call.params['id'][:100]!r}.")
-    _within(call, found.policies)
-    if call.service.keys.masters() == [found]:
-        raise HttpProblem(409, "last-key", "This is the last key of an admin of all policies. Make another one first.")
-    if not found.ended:
-        key: Key = found
+    _within(call, match.policies)
+    if call.service.keys.masters() == [match]:
+        raise HttpProblem(409, "last-key", "This is the last admin key for all policies. Create another one first.")
+    if not match.ended:
+        key: Key = match
         key.ended = await call.service.write(lambda store: call.service.keys.end(store, key))
-        await note(call, "EndKey", None, {"id": found.id, "name": found.name})
+        await note(call, "EndKey", None, {"id": match.id, "name": match.name})
     return Reply(204)
 
 
 def _within(call: Call, policies: Any) -> None:
     if not call.key.covers(policies):
-        raise HttpProblem(403, "policy-not-allowed", "This key is for some policies, and that is for others too.")
+        raise HttpProblem(
+            403,
+            "policy-not-allowed",
+            "This key is limited to some policies, and this request concerns others too. Use a key for all of them.",
+        )
 
 
-def shown(key: Key) -> dict[str, Any]:
-    """A key as the API has it."""
-    return key.shown() | {
+def describe_key(key: Key) -> dict[str, Any]:
+    """Return a key as the API shows it."""
+    return key.describe() | {
         name: when(getattr(key, "at" if name == "created" else name)) for name in ("expires", "created", "used", "ended")
     }
 
 
 async def limits(call: Call) -> Reply:
-    """All limits."""
-    return Reply(200, call.service.settings.shown())
+    """Get all limits."""
+    return Reply(200, call.service.settings.describe())
 
 
 async def audit_entries(call: Call) -> Reply:
-    """What admins did, the newest first."""
+    """List audit entries: what admins did, newest first."""
     limit, after = query_number(call, "limit", PAGE, 1, MOST), query_number(call, "after", 0, 0, 1 << 62)
     _within(call, None if "policy" not in call.query else [call.query["policy"]])
-    found = await call.service.audit_entries_of(call.query.get("policy"), limit, after)
-    headers = next_page(call, found[-1]["number"] if len(found) == limit else None)
-    return Reply(200, {"audit_entries": [each | {"at": when(each["at"])} for each in found]}, headers=headers)
+    entries = await call.service.audit_entries_of(call.query.get("policy"), limit, after)
+    headers = next_page(call, entries[-1]["number"] if len(entries) == limit else None)
+    return Reply(200, {"audit_entries": [entry | {"at": when(entry["at"])} for entry in entries]}, headers=headers)
 
 
 async def healthz(call: Call) -> Reply:
-    """Is the process alive?"""
+    """Check that the process is alive."""
     return Reply(200, {"status": "ok", "version": __version__})
 
 
 async def readyz(call: Call) -> Reply:
-    """Can it decide and write?"""
+    """Check that the service can decide and write."""
     service, core = call.service, call.service.core
     free = shutil.disk_usage(service.path.parent).free
     checks = {
@@ -107,7 +111,7 @@ async def readyz(call: Call) -> Reply:
 
 
 async def metrics(call: Call) -> Reply:
-    """For Prometheus: with a key that may read, or without one if the service was started with --open-metrics."""
+    """Get metrics for Prometheus. Needs a key with the scope read, unless the service was started with --open-metrics."""
     if not call.service.settings.open_metrics:
         call.key = enter(call.service, call.scope, call.headers, "read", None)
         _within(call, None)  # it names all policies
@@ -115,11 +119,14 @@ async def metrics(call: Call) -> Reply:
 
 
 async def log_in(call: Call) -> Reply:
-    """A cookie for a browser, in return for a key."""
+    """Log in: exchange a key for a session cookie."""
     key = call.service.keys.find(call.body.key)
     if key is None:
         raise HttpProblem(
-            401, "key", "This key is not known here, or ended, or expired.", headers=[(b"www-authenticate", b"Bearer")]
+            401,
+            "key",
+            "This key is unknown here, or has ended or expired. Use a valid key of this service.",
+            headers=[(b"www-authenticate", b"Bearer")],
         )
     spend(key)
     cookie = cookie_header(call.service.sessions.open(key), secure=call.scope.get("scheme") == "https")
@@ -127,7 +134,7 @@ async def log_in(call: Call) -> Reply:
 
 
 async def log_out(call: Call) -> Reply:
-    """Forget the cookie."""
+    """Log out: end the session."""
     cookie = cookie_of(call.headers)
     if cookie is not None:
         call.service.sessions.close(cookie)
@@ -156,11 +163,11 @@ ENDPOINTS = (
     Endpoint("GET", "/v1/limits", "read", limits, answers={200: dict[str, float], **READ}, tag="service"),
     Endpoint(
         "GET",
-        "/v1/audit_entries",
+        "/v1/audit",
         "admin",
         audit_entries,
         answers={200: AuditEntriesAnswer, **READ},
-        query=LISTED | {"policy": "only of this one"},
+        query=LISTED | {"policy": "only entries of this policy"},
         tag="service",
     ),
     Endpoint("GET", "/healthz", None, healthz, answers={200: HealthAnswer}, tag="service"),

@@ -1,4 +1,4 @@
-"""Views of the page, made in a process beside the service: no look holds up decisions, and none takes the processor's time from them."""
+"""Views of the page, made in a separate process of low priority, so that they do not delay decisions."""
 
 from __future__ import annotations
 
@@ -16,51 +16,51 @@ from .problem import HttpProblem
 if TYPE_CHECKING:
     from .service import Service
 
-MOST = 64  # views that wait
-END = 3.0  # seconds for what was read to be written to files when the service ends
-Answered = tuple[bytes | None, str]
-AGAIN = "The process that makes the page's views ended. Look again."
+MOST = 64  # views that may wait
+END = 3.0  # seconds that the process has to save its sums when the service ends
+ViewAnswer = tuple[bytes | None, str]
+AGAIN = "The process that makes the page's views has ended. Load the page again."
 
 
 class PageProcess:
-    """One such process, begun when somebody looks. It makes one view after the other."""
+    """A process that makes views one at a time. It is started when the first view is requested."""
 
     def __init__(self, service: Service) -> None:
         self.service, self.turn, self.waiting = service, asyncio.Lock(), 0
         self.process: Process | None = None
 
     async def view(self, look: Any) -> bytes:
-        """A view, as bytes; HttpProblem where that takes too long."""
+        """Return a view as bytes. Raises HttpProblem if it takes too long."""
         if self.waiting >= MOST:
-            raise HttpProblem(503, "busy", "Too many views of the page are being made.", retry=2.0)
+            raise HttpProblem(503, "busy", "Too many views of the page are being made. Load it again in a moment.", retry=2.0)
         self.waiting += 1
         try:
             async with asyncio.timeout(self.service.settings.read_seconds):
                 await self.turn.acquire()
-                found, fault = await asyncio.shield(self.service.spawn(self._exchange(look)))
+                page, fault = await asyncio.shield(self.service.spawn(self._exchange(look)))
         except TimeoutError:
-            said = "This view takes long to make. Look again in a moment: what was read of the journal meanwhile is kept."
-            raise HttpProblem(503, "too-much", said, retry=5.0) from None
+            detail = "This view takes long to make. Load it again in a moment: what was read meanwhile is kept."
+            raise HttpProblem(503, "too-much", detail, retry=5.0) from None
         finally:
             self.waiting -= 1
-        if found is None:
+        if page is None:
             if not fault:
                 raise HttpProblem(503, "busy", AGAIN, retry=1.0)
             log("fault", level="error", kind="page", trace=fault)
-            raise HttpProblem(500, "fault", "A fault of the service; its log has more.")
-        view: bytes = found
+            raise HttpProblem(500, "fault", "The service has a fault. See its log for details.")
+        view: bytes = page
         return view
 
-    async def _exchange(self, look: Any) -> Answered:
-        """One look and its answer; whoever asked may have gone meanwhile."""
+    async def _exchange(self, look: Any) -> ViewAnswer:
+        """Send a request for a view and read the answer; the client may have left meanwhile."""
         try:
             process = await self._running()
             assert process.stdin is not None and process.stdout is not None
             process.stdin.write(frame(look))
             await process.stdin.drain()
             size = int.from_bytes(await process.stdout.readexactly(8), "little")
-            answered: Answered = pickle.loads(await process.stdout.readexactly(size))
-            return answered
+            answer: ViewAnswer = pickle.loads(await process.stdout.readexactly(size))
+            return answer
         except (asyncio.IncompleteReadError, OSError):
             self.process = None
             return None, ""
@@ -74,7 +74,7 @@ class PageProcess:
         return self.process
 
     async def end(self) -> None:
-        """Let it end: it writes what it has read."""
+        """End the process, which saves its sums first."""
         process, self.process = self.process, None
         if process is None or process.returncode is not None:
             return

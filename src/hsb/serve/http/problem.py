@@ -1,4 +1,4 @@
-"""What went wrong, as RFC 9457 has it: application/problem+json, with hsb's own sentences."""
+"""Problems as in RFC 9457: application/problem+json, with the library's error messages."""
 
 import json
 import re
@@ -8,24 +8,24 @@ from typing import Any
 from ...errors import quoted
 
 TITLES = {
-    400: "Not a request that can be read",
-    401: "No key",
+    400: "Unreadable request",
+    401: "No valid key",
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
-    408: "Too slow",
+    408: "Body too slow",
     409: "Conflict",
     410: "Gone",
-    412: "Version not reached",
+    412: "Precondition failed",
     413: "Too large",
-    415: "Not a type that is read here",
-    422: "Cannot be done",
+    415: "Wrong media type",
+    422: "Invalid request",
     429: "Too many requests",
-    500: "A fault of the service",
-    503: "Not now",
+    500: "Service fault",
+    503: "Unavailable now",
     507: "Disk full",
 }
-WORDS = {  # of the core's answers
+TYPES = {  # of problem, by the status of the core's answer
     "forbidden": "policy-not-allowed",
     "unknown": "not-found",
     "conflict": "conflict",
@@ -39,9 +39,9 @@ WORDS = {  # of the core's answers
 }
 PATH = re.compile(r"^([a-z_]+(?:\.[a-z_]+)*)(?=:| must| is missing)")
 DECLARE = re.compile(
-    r"(?P<said>Feature (?P<name>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\") has had .* or )declare it: features=.*$", re.S
+    r"(?P<message>Feature (?P<name>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\") has had .* or )declare it: features=.*$", re.S
 )
-AT = re.compile(r"^(?P<said>.*?)(?: - at `(?P<key>key in )?\$(?P<where>.*)`)?$", re.S)
+AT = re.compile(r"^(?P<message>.*?)(?: - at `(?P<key>key in )?\$(?P<path>.*)`)?$", re.S)
 WRONG = re.compile(r"Expected `([a-z| ]+)`, got `([a-z]+)`")
 KINDS = {  # of JSON, as msgspec calls them
     "str": "text",
@@ -56,7 +56,7 @@ STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+)\]|\[\.\.\.\]")
 
 
 class HttpProblem(Exception):
-    """An answer that is no success."""
+    """A problem that becomes the answer to a request."""
 
     def __init__(
         self,
@@ -74,88 +74,91 @@ class HttpProblem(Exception):
         self.more, self.headers = more or {}, headers or []
 
     def body(self, instance: str | None, request_id: str | None) -> dict[str, Any]:
-        """As JSON has it."""
-        title = TITLES.get(self.status, "HttpProblem")
-        found: dict[str, Any] = {"type": f"/problems/{self.kind}", "title": title, "status": self.status, "detail": self.detail}
+        """Return the problem as plain data."""
+        title = TITLES.get(self.status, "Problem")
+        body: dict[str, Any] = {"type": f"/problems/{self.kind}", "title": title, "status": self.status, "detail": self.detail}
         for name, value in (("instance", instance), ("pointer", self.pointer), ("request_id", request_id)):
             if value is not None:
-                found[name] = value
-        return found | self.more
+                body[name] = value
+        return body | self.more
 
 
-def of_answer(status: int, word: str, body: dict[str, Any], asked: Any = None) -> HttpProblem:
-    """The problem that an answer of the core is."""
+def of_answer(status: int, word: str, body: dict[str, Any], request: Any = None) -> HttpProblem:
+    """Return the problem for an answer of the core with this status; `request` is the body, for the pointer."""
     detail = over_http(str(body.get("detail", "")))
     more = {name: value for name, value in body.items() if name not in ("detail", "closed") and value is not None}
-    kind, pointer = WORDS.get(word, word), None
+    kind, pointer = TYPES.get(word, word), None
     if word == "refused":
-        pointer = pointer_of(detail, asked)
+        pointer = pointer_of(detail, request)
         kind = "unknown-arm" if detail.startswith("Unknown arm") else kind
     retry = 1.0 if status in (503, 507) else None
     return HttpProblem(status, kind, detail, pointer=pointer, retry=retry, more=more)
 
 
 def over_http(detail: str) -> str:
-    """A sentence of the library, with what to do as JSON has it.
+    """Return a message of the library with its fix in JSON instead of Python.
 
     >>> print(over_http("Feature 'x' has had text; given 2. Give text, or declare it: features=hsb.Features(...), with the others."))
     Feature 'x' has had text; given 2. Give text, or make a policy that declares all features: "policy": {"features": {"x": "category", ...}}.
     """
-    found = DECLARE.match(detail)
-    if found is None:
+    match = DECLARE.match(detail)
+    if match is None:
         return detail
-    name = json.dumps(literal_eval(found["name"]))
-    return f'{found["said"]}make a policy that declares all features: "policy": {{"features": {{{name}: "category", ...}}}}.'
+    name = json.dumps(literal_eval(match["name"]))
+    return f'{match["message"]}make a policy that declares all features: "policy": {{"features": {{{name}: "category", ...}}}}.'
 
 
-def pointer_of(detail: str, asked: Any = None) -> str | None:
-    """Where in what was asked the rejection is, as far as the sentence says.
+def pointer_of(detail: str, request: Any = None) -> str | None:
+    """Return the JSON pointer to the field that a message is about; None if the message names none.
 
     >>> pointer_of("feedback.wait must be a duration of at most 400 days"), pointer_of("Two policies cannot share a name.")
     ('/feedback/wait', None)
     """
     if detail.startswith("Unknown arm") and " in available" in detail:
-        available = getattr(asked, "available", None) or []
+        available = getattr(request, "available", None) or []
         for place, arm in enumerate(available):
             if detail.startswith(f"Unknown arm {quoted(arm)} in"):
                 return f"/available/{place}"
         return "/available"
     if detail.startswith("With ramp"):
         return "/baseline"
-    found = PATH.match(detail)
-    return "/" + found[1].replace(".", "/") if found else None
+    path = PATH.match(detail)
+    return "/" + path[1].replace(".", "/") if path else None
 
 
 def misfit(error: Exception, fields: tuple[str, ...]) -> HttpProblem:
-    """What msgspec says of a body that is JSON and not what is wanted."""
-    found = AT.match(str(error))
-    said, where = (found["said"], found["where"] or "") if found else (str(error), "")
-    pointer = "".join(f"/{name or place or '-'}" for name, place in STEP.findall(where))
-    unknown = re.match(r"Object contains unknown field `(.*)`", said, re.S)
+    """Return the problem of a body that msgspec rejects; `fields` are those that the body may have."""
+    match = AT.match(str(error))
+    message, path = (match["message"], match["path"] or "") if match else (str(error), "")
+    pointer = "".join(f"/{name or place or '-'}" for name, place in STEP.findall(path))
+    unknown = re.match(r"Object contains unknown field `(.*)`", message, re.S)
     if unknown:
-        here = f" There are {', '.join(fields)}." if not pointer and fields else ""
+        known = f" Its fields are {', '.join(fields)}." if not pointer and fields else ""
         return HttpProblem(
-            422, "unknown-field", f"There is no field {quoted(unknown[1])} here.{here}", pointer=f"{pointer}/{unknown[1]}"
+            422,
+            "unknown-field",
+            f"The body has an unknown field {quoted(unknown[1])}.{known}",
+            pointer=f"{pointer}/{unknown[1]}",
         )
-    missing = re.match(r"Object missing required field `(.*)`", said, re.S)
+    missing = re.match(r"Object missing required field `(.*)`", message, re.S)
     if missing:
         return HttpProblem(
-            422, "missing-field", f"The field {quoted(missing[1])} is missing.", pointer=f"{pointer}/{missing[1]}"
+            422, "missing-field", f"The field {quoted(missing[1])} is missing. Add it.", pointer=f"{pointer}/{missing[1]}"
         )
-    return HttpProblem(422, "misfit", _wrong(said, pointer), pointer=pointer or None)
+    return HttpProblem(422, "misfit", _wrong(message, pointer), pointer=pointer or None)
 
 
-def _wrong(said: str, pointer: str) -> str:
-    """Which type is wanted, and which was given.
+def _wrong(message: str, pointer: str) -> str:
+    """Return which type is needed and which was given, from a message of msgspec.
 
     >>> _wrong("Expected `bool | float`, got `str`", "/rewards/0/reward")
     'reward must be true or false or a number; given text.'
     >>> _wrong("Expected `object`, got `array`", "")
     'The body must be an object; given a list.'
     """
-    found, (*_, name) = WRONG.fullmatch(said), pointer.split("/")
-    if found is None:
-        return f"{said}."
-    wanted, given = (" or ".join(KINDS.get(each, each) for each in part.split(" | ")) for part in found.groups())
-    what = "The body" if not name else name if name[0].isalpha() else "Each of them"  # a place in a list has no name
-    return f"{what} must be {wanted}; given {given}."
+    match, (*_, name) = WRONG.fullmatch(message), pointer.split("/")
+    if match is None:
+        return f"{message}."
+    needed, received = (" or ".join(KINDS.get(kind, kind) for kind in part.split(" | ")) for part in match.groups())
+    what = "The body" if not name else name if name[0].isalpha() else "Each of them"  # an item of a list has no name
+    return f"{what} must be {needed}; given {received}."

@@ -1,4 +1,4 @@
-"""A decision made again: from the snapshot before it and the rows of the stream since."""
+"""Recompute a decision from the snapshot before it and the rows of the stream since."""
 
 import json
 import time
@@ -13,14 +13,17 @@ from ..store.sqlite import SqliteReader
 from .problem import HttpProblem
 
 
-def made_again(path: str, name: str, row: DecisionRow, seconds: float) -> dict[str, Any]:
-    """Arm and propensity as they follow from the journal, and whether they are those that were logged."""
+def recompute_decision(path: str, name: str, row: DecisionRow, seconds: float) -> dict[str, Any]:
+    """Return arm and propensity as they follow from the journal, and whether they equal the logged ones.
+
+    Raises HttpProblem if the context was forgotten (410), or if this takes more than `seconds` (503).
+    """
     if not row.context:
-        raise HttpProblem(410, "forgotten", "What this decision was asked is forgotten, so it cannot be made again.")
+        raise HttpProblem(410, "forgotten", "The context of this decision was forgotten, so it cannot be recomputed.")
     until = time.monotonic() + seconds
     reader = SqliteReader(path)
     try:
-        policy = next(each for each in reader.policies() if each.name == name)
+        policy = next(policy for policy in reader.policies() if policy.name == name)
         state = _before(reader, policy, row.version)
         since = state.version
         if state.version < row.version:
@@ -29,15 +32,18 @@ def made_again(path: str, name: str, row: DecisionRow, seconds: float) -> dict[s
                     break
                 if time.monotonic() > until:
                     raise HttpProblem(
-                        503, "too-much", "It is too far from the last snapshot before it. Use hsb journal check.", retry=60.0
+                        503,
+                        "too-much",
+                        "There are too many updates since the last snapshot before it. Run hsb journal check instead.",
+                        retry=60.0,
                     )
     finally:
         reader.close()
     available = [state.arms[place] for place in places_of(row.available)]
     baseline = None if row.baseline is None else state.arms[row.baseline]
     again = state.decide(row.id, json.loads(row.context), available, baseline, True, row.at)
-    same = all(getattr(row, each) == getattr(again, each) for each in ("arm", "propensity", "u", "version", "learner"))
-    return {"arm": state.arms[again.arm], "propensity": again.propensity, "u": again.u, "same": same, "folded_from": since}
+    same = all(getattr(row, field) == getattr(again, field) for field in ("arm", "propensity", "u", "version", "learner"))
+    return {"arm": state.arms[again.arm], "propensity": again.propensity, "u": again.u, "same": same, "replayed_from": since}
 
 
 def _before(reader: SqliteReader, policy: PolicyRow, version: int) -> Served:

@@ -1,5 +1,4 @@
-"""What is looked at now and then, beside the requests: contexts that are as old as a policy says (`keep_contexts`) are forgotten, a part at
-a time, and policies that have become slow are named."""
+"""Periodic work beside the requests: forget contexts older than `keep_contexts`, in parts, and log policies that have become slow."""
 
 from __future__ import annotations
 
@@ -15,13 +14,13 @@ from .problem import HttpProblem
 if TYPE_CHECKING:
     from .service import Service
 
-PAUSE = 60.0  # seconds between looks
+PAUSE = 60.0  # seconds between rounds
 REST = 0.01  # seconds between parts
 
 
 async def retain(service: Service) -> None:
-    """Look now and then, as long as the service runs."""
-    places: dict[int, int] = {}  # of each policy, up to where nothing is left to be forgotten
+    """Do the periodic work once a minute, until the service ends."""
+    places: dict[int, int] = {}  # by policy: the place up to which nothing is left to forget
     slow: set[int] = set()
     while True:
         for served in list(service.core.policies.values()):
@@ -31,7 +30,7 @@ async def retain(service: Service) -> None:
             if served.settings.keep_contexts is not None and not service.core.clock.held:
                 try:
                     count = await _forget_old(service, served, places)
-                except HttpProblem:  # reading took too long: the next time
+                except HttpProblem:  # reading took too long: try next time
                     continue
                 if count:
                     log("contexts forgotten", policy=served.name, decisions=count)
@@ -39,19 +38,19 @@ async def retain(service: Service) -> None:
 
 
 async def _forget_old(service: Service, served: Served, places: dict[int, int]) -> int:
-    """Forget what is old of a policy; how many contexts."""
+    """Forget the old contexts of a policy; return how many."""
     place, count, waiting, more = places.get(served.id, 0), 0, False, True
     while more and (keep := served.settings.keep_contexts) is not None and served.name in service.core.policies:
         before = service.core.clock.time(clock()) - round(keep * 1e6)
-        found = await service.readers.scan(old_contexts, served.id, before, place)
-        if found.ids:
-            answer = await service.ask(Forget, served.name, found.ids, found.learned, True)
-            if answer.status != "done":  # e.g. a candidate is reading the journal: the next time
+        old = await service.readers.scan(old_contexts, served.id, before, place)
+        if old.ids:
+            answer = await service.ask(Forget, served.name, old.ids, old.learned, True)
+            if answer.status != "done":  # e.g. a candidate is reading the journal: try next time
                 return count
             count += answer.body["forgotten"]
-        place, more = found.place, found.more
+        place, more = old.place, old.more
         if not waiting:
-            waiting = found.waiting is not None
-            places[served.id] = place if found.waiting is None else found.waiting - 1
+            waiting = old.waiting is not None
+            places[served.id] = place if old.waiting is None else old.waiting - 1
         await asyncio.sleep(REST)
     return count

@@ -1,4 +1,4 @@
-"""The process: uvicorn, logs as JSON lines, a stop that finishes what is under way."""
+"""The uvicorn server, with logs as JSON lines and a stop that finishes requests under way."""
 
 import logging
 import socket
@@ -17,12 +17,12 @@ from .settings import ServerSettings
 def make_server(
     service: Service, *beside: Any, host: str = "127.0.0.1", port: int = 8765, loop: str = "auto"
 ) -> uvicorn.Server:
-    """A server that is not running yet: `server.run()`, or `await server.serve()`."""
+    """Return a server for a service; start it with `server.run()` or `await server.serve()`."""
     return server_of(create_app(service, *beside), service.settings, host=host, port=port, loop=loop)
 
 
 def server_of(app: Any, settings: ServerSettings, *, host: str, port: int, loop: str = "auto") -> uvicorn.Server:
-    """The same of an application."""
+    """Return a server for an application."""
     config = uvicorn.Config(
         app,
         host=host,
@@ -32,7 +32,7 @@ def server_of(app: Any, settings: ServerSettings, *, host: str, port: int, loop:
         ws="none",
         lifespan="on",
         access_log=False,
-        proxy_headers=False,  # who asks is who holds the socket, whatever a header says
+        proxy_headers=False,  # the client is the other end of the socket, whatever headers claim
         log_config=None,
         server_header=False,
         backlog=2048,
@@ -43,7 +43,7 @@ def server_of(app: Any, settings: ServerSettings, *, host: str, port: int, loop:
 
 
 def log_as_lines() -> None:
-    """Let what uvicorn says, and what Python warns of, be lines of ours."""
+    """Write uvicorn's messages and Python's warnings as our log lines."""
     logging.captureWarnings(True)
     for name in ("uvicorn", "uvicorn.error", "asyncio", "py.warnings"):
         logger = logging.getLogger(name)
@@ -51,15 +51,15 @@ def log_as_lines() -> None:
         logger.setLevel(logging.WARNING)
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens there: it is ours before anything else is done."""
+def bind(host: str, port: int) -> socket.socket:
+    """Bind a socket to an address before any other work. Raises InputError if that fails."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        found.bind((host, port))
+        listener.bind((host, port))
     except OSError as error:
-        found.close()
-        said = error.strerror or str(error)
-        raise InputError(f"{host}, port {port}: {said}. Give another --port; 0 takes one that is free.") from None
-    return found
+        listener.close()
+        reason = error.strerror or str(error)
+        raise InputError(f"{host}, port {port}: {reason}. Give another --port; 0 takes a free one.") from None
+    return listener

@@ -1,7 +1,7 @@
 """The service in an event loop: requests to the core, batches to the writing thread, answers to those who wait.
 
-`service.core` has the policies; `await service.ask(Kind, ...)` asks it something; `await service.readers.quick(function, ...)` calls
-function(reader, ...) on a thread that reads, `readers.scan` on one that may take long. All but these functions runs on the loop.
+`service.core` has the policies, and `await service.ask(Kind, ...)` sends it a request. `await service.readers.quick(function, ...)` calls
+function(reader, ...) on a reading thread, `readers.scan` on one for long reads. Everything except these functions runs on the loop.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ from ..warming import Warmth, jobs_before, warn_of_compiling
 from .candidate_trials import change, check_evaluated
 from .compiler import Compiler
 from .erasing import erase
-from .evaluation_jobs import Evaluations, rows, shown
+from .evaluation_jobs import Evaluations, describe_evaluation, rows
 from .keys import Key, KeyStore
 from .logs import log, log_fault
 from .metrics import Metrics
@@ -54,15 +54,15 @@ from .sessions import Sessions
 from .settings import DEMO, ServerSettings
 
 T = TypeVar("T")
-NEW = (Create, AddArm, AddCandidate, Import)  # what may call code that is not compiled yet
-QUIET = 3  # turns of the loop without a request, after which what waits is written
-ENOUGH = 256  # rows that are not held back
-HELD = 0.005  # seconds after which it is written at the latest
-OFTEN, SELDOM = 0.002, 0.05  # seconds between looks at the clock
+NEW = (Create, AddArm, AddCandidate, Import)  # requests that may need code which is not compiled yet
+QUIET = 3  # loop iterations without a request after which waiting rows are written
+ENOUGH = 256  # waiting rows that are written without delay
+HELD = 0.005  # seconds that rows wait at most
+OFTEN, SELDOM = 0.002, 0.05  # seconds between checks of the clock
 
 
 class AnswerBatch:
-    """Those who wait for the answers to several requests at once."""
+    """Collects the answers to several requests for one waiter."""
 
     __slots__ = ("answers", "future", "left")
 
@@ -71,7 +71,7 @@ class AnswerBatch:
         self.left, self.future = rows, future
 
     def take(self, place: int, answer: Answer) -> None:
-        """One of them."""
+        """Take the answer to the request at `place`; the last one wakes the waiter."""
         self.answers[place] = answer
         self.left -= 1
         if not self.left and not self.future.done():
@@ -79,14 +79,14 @@ class AnswerBatch:
 
 
 class Opened(NamedTuple):
-    """A journal that is this process's own, and its keys; nothing of its policies is read yet."""
+    """A journal locked by this process, and its keys. Its policies are not read yet."""
 
     store: SqliteStore
     keys: KeyStore
 
 
 def open_journal(path: Any, settings: ServerSettings, admin_key: str | None = None) -> Opened:
-    """Open a journal, or make one; FileError where that cannot be."""
+    """Open a journal, or make one. Raises FileError if that fails."""
     store = SqliteStore(path)
     try:
         with readable(store.path):
@@ -97,11 +97,11 @@ def open_journal(path: Any, settings: ServerSettings, admin_key: str | None = No
 
 
 def _note_not_learned(what: str) -> None:
-    log("passed over", level="warning", what=what)
+    log("not learned", level="warning", what=what)
 
 
 class Service:
-    """A core, its journal, its keys, and the loop that it processes in between `begin` and `end`."""
+    """A core, its journal and its keys, run by an event loop between `begin` and `end`."""
 
     def __init__(
         self,
@@ -118,38 +118,38 @@ class Service:
         self.path = self.store.path
         try:
             with readable(self.path):
-                given: dict[str, Any] = start(self.store, clock(), _note_not_learned, watch=watch)
-                self.core = Core(**given, limits=CoreLimits(waiting=self.settings.waiting))
+                recovered: dict[str, Any] = start(self.store, clock(), _note_not_learned, watch=watch)
+                self.core = Core(**recovered, limits=CoreLimits(waiting=self.settings.waiting))
         except BaseException:
             self.store.close()
             raise
         for served in self.core.by_id.values():
-            for said in served.notes:
-                log("recovery", level="warning", policy=served.name, detail=said)
+            for message in served.notes:
+                log("recovery", level="warning", policy=served.name, detail=message)
         self.rejections, self.sessions = Rejections(), Sessions()
         self.metrics = Metrics(self)
         self.started, self.stopping, self.flushing = time.time(), False, False
         self.readers, self.packing = Readers(self.path, self.settings.read_seconds), ThreadPoolExecutor(1, "hsb-packer")
-        self.making = ThreadPoolExecutor(1, "hsb-maker")  # of policies that are asked for, one at a time
+        self.making = ThreadPoolExecutor(1, "hsb-maker")  # makes policies, one at a time
         self.writer = Writer(self.store, self._report)
         self.loop: asyncio.AbstractEventLoop
         self.timer: asyncio.TimerHandle | None = None
         self.tasks: set[asyncio.Task[Any]] = set()
         self.flown = self.held = 0.0
         self.quiet = 0
-        self.costly = asyncio.Semaphore(1)  # rules, exports, decisions made again
+        self.costly = asyncio.Semaphore(1)  # for rules, exports and recomputed decisions
         self.explained: dict[int, Any] = {}
         self.under_way: set[tuple[int, str]] = set()  # requests with an Idempotency-Key
         self.evaluations = Evaluations(self)
         self.compiler = Compiler(self.warmth)
         self.figures, self.trials = PageProcess(self), PageProcess(self)
 
-    # -- its process -------------------------------------------------------------------------------------------------------
+    # -- begin and end --------------------------------------------------------------------------------------------------
 
     async def begin(self) -> None:
-        """Start to answer."""
+        """Start threads and background work, and answer requests from now on."""
         self.loop = asyncio.get_running_loop()
-        warn_of_compiling(lambda: log("compiling holds up all requests", level="warning"))
+        warn_of_compiling(lambda: log("compiling delays all requests", level="warning"))
         self.writer.start()
         self.spawn(erase(self))
         self.spawn(retain(self))
@@ -157,7 +157,7 @@ class Service:
         self._tick()
 
     async def end(self) -> None:
-        """Finish what is under way, and let go of the journal."""
+        """Finish requests under way, stop all work and close the journal."""
         self.stopping = self.readers.stopping = True
         if self.timer is not None:
             self.timer.cancel()
@@ -188,34 +188,34 @@ class Service:
         if not task.cancelled() and (error := task.exception()) is not None:
             log_fault(error, task=getattr(task.get_coro(), "__qualname__", "?"))
 
-    # -- asking ---------------------------------------------------------------------------------------------------------
+    # -- requests -------------------------------------------------------------------------------------------------------
 
-    async def ask(self, kind: Callable[..., Any], *given: Any) -> Answer:
-        """The answer to one request, on disk if it stands for something written."""
+    async def ask(self, kind: Callable[..., Any], *arguments: Any) -> Answer:
+        """Send the core a request and return its answer. If it writes rows, they are on disk by then."""
         if kind in NEW:
-            await self.compiler.ready(jobs_before(self.core.policies, kind, given))
+            await self.compiler.ready(jobs_before(self.core.policies, kind, arguments))
         future: asyncio.Future[Answer] = self.loop.create_future()
-        self.tell(kind(future, *given))
+        self.tell(kind(future, *arguments))
         return await future
 
-    async def change(self, kind: Callable[..., Any], policy: str, *given: Any) -> Answer:
-        """The answer to a change of a policy, which is tried first where something else is to play."""
-        return await change(self, kind, policy, *given)
+    async def change(self, kind: Callable[..., Any], policy: str, *arguments: Any) -> Answer:
+        """Make a change of a policy and return the answer. A new candidate or policy is tried first."""
+        return await change(self, kind, policy, *arguments)
 
     async def ask_all(self, kind: Callable[..., Any], rows: Iterable[tuple[Any, ...]]) -> list[Answer]:
-        """The answers to several, in their order."""
+        """Send several requests, written together; return the answers in their order."""
         rows = list(rows)
         if not rows:
             return []
         future: asyncio.Future[list[Answer]] = self.loop.create_future()
         batch = AnswerBatch(len(rows), future)
-        if effects := self.core.handle_all([kind((batch, place), *given) for place, given in enumerate(rows)], clock()):
+        if effects := self.core.handle_all([kind((batch, place), *arguments) for place, arguments in enumerate(rows)], clock()):
             self._do(effects)
         self._flush_soon()
         return await future
 
     def tell(self, message: Message) -> None:
-        """Give the core a message; what is to be written goes with all that came in this turn of the loop."""
+        """Give the core a message. Its rows are written with those of other messages that came at about the same time."""
         if effects := self.core.handle(message, clock()):
             self._do(effects)
         self._flush_soon()
@@ -227,7 +227,7 @@ class Service:
             self.loop.call_soon(self._flush_when_quiet)
 
     def _flush_when_quiet(self) -> None:
-        """Begin a batch when no more requests come, or after a moment: while the thread that writes works, this one waits for it often."""
+        """Write waiting rows once requests pause, or after a moment: the loop often waits while the writing thread works."""
         self.quiet += 1
         if self.quiet > QUIET or len(self.core.waiting) >= ENOUGH or time.perf_counter() - self.held > HELD:
             self._flush()
@@ -235,31 +235,31 @@ class Service:
             self.loop.call_soon(self._flush_when_quiet)
 
     async def write(self, work: Callable[[SqliteStore], T]) -> T:
-        """work(store) on the writing thread, in a transaction of its own."""
+        """Run work(store) on the writing thread, in a separate transaction."""
         future: asyncio.Future[T] = self.loop.create_future()
 
         def done(result: Any, error: BaseException | None) -> None:
-            def tell() -> None:
+            def resolve() -> None:
                 if not future.done():
                     future.set_exception(error) if error is not None else future.set_result(result)
 
-            self.loop.call_soon_threadsafe(tell)
+            self.loop.call_soon_threadsafe(resolve)
 
         self.writer.also(work, done)
         return await future
 
-    async def beside(self, function: Callable[..., T], *given: Any) -> T:
-        """function(...) on the thread that makes policies and reads files, one after the other, so that their memory has a bound."""
-        return await self.loop.run_in_executor(self.making, function, *given)
+    async def beside(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Run function(...) on the thread that makes policies and reads files, one at a time, which bounds their memory."""
+        return await self.loop.run_in_executor(self.making, function, *arguments)
 
     def synthetic(self, name: str) -> bool:
-        """Are a policy's data made up?"""
+        """Whether a policy's data are synthetic, as in the demo."""
         return self.settings.demo and name == DEMO
 
     # -- beside the journal ---------------------------------------------------------------------------------------------
 
     async def note(self, key: Key | None, what: str, policy: str | None, detail: Any = None) -> None:
-        """Write down who did what, before the answer leaves. What was done stands where this cannot be written: the log says so."""
+        """Write an audit entry before the answer is sent. If that fails, the change remains and the log has the entry."""
         text = None if detail is None else json.dumps(detail)[:4000]
         row = (time.time_ns() // 1000, None if key is None else key.id, what, policy, text)
         sql = "INSERT INTO audit_entry (at, key, what, policy, detail) VALUES (?, ?, ?, ?, ?)"
@@ -267,27 +267,27 @@ class Service:
             await self.write(lambda store: store.connection.execute(sql, row))
         except (Full, Lost) as error:
             why = "full" if isinstance(error, Full) else "lost"
-            log("who did it could not be written down", level="error", why=why, what=what, policy=policy, detail=str(error))
+            log("audit entry could not be written", level="error", why=why, what=what, policy=policy, detail=str(error))
 
     async def audit_entries_of(self, policy: str | None, limit: int = 100, after: int = 0) -> list[dict[str, Any]]:
-        """What admins did with a policy, or at all, the newest first; times in microseconds."""
+        """Return audit entries of a policy, or of all, newest first; times in microseconds."""
         names = {key.id: key.name for key in self.keys.by_hash.values()}
         rows = await self.readers.quick(views.audit_entries, policy, limit, after)
         fields = ("at", "who", "what", "policy", "detail", "number")
         return [dict(zip(fields, (at, names.get(key, "anyone"), *more), strict=True)) for at, key, *more in rows]
 
-    async def evaluate(self, policy: str, asked: dict[str, Any]) -> str:
-        """Queue an evaluation; its id. InputError where it asks for something that cannot be evaluated."""
+    async def evaluate(self, policy: str, request: dict[str, Any]) -> str:
+        """Queue an evaluation and return its id. Raises InputError if a candidate cannot be made."""
         self.evaluations.check_room()
-        await check_evaluated(self, self.core.policies[policy], asked["candidates"])
-        return await self.evaluations.add(policy, asked)
+        await check_evaluated(self, self.core.policies[policy], request["candidates"])
+        return await self.evaluations.add(policy, request)
 
     async def evaluations_of(self, policy: str) -> list[dict[str, Any]]:
-        """Evaluations of a policy, the newest first."""
-        return [shown(self, row) for row in await self.readers.quick(rows, policy)]
+        """Return evaluations of a policy, newest first."""
+        return [describe_evaluation(self, row) for row in await self.readers.quick(rows, policy)]
 
     async def view(self, look: Any) -> bytes:
-        """A view of the page. Maps, which ask a policy for many probabilities, have a process of their own: figures do not wait for them."""
+        """Return a view of the page. Maps need many probabilities, so they have a separate process and other views do not wait for them."""
         return await (self.trials if look.section == "map" else self.figures).view(look)
 
     # -- effects --------------------------------------------------------------------------------------------------------
@@ -300,24 +300,24 @@ class Service:
         self.loop.call_soon_threadsafe(self._reported, message)
 
     def _reported(self, message: Committed | Failed) -> None:
-        self.metrics.committed(time.perf_counter() - self.flown, message)
+        self.metrics.count_commit(time.perf_counter() - self.flown, message)
         if isinstance(message, Failed):
             log("commit failed", level="error", why=message.why, detail=message.detail)
         self._do(self.core.handle(message, clock()))
         if len(self.core.waiting) >= ENOUGH:
-            self._flush()  # before those who were answered ask again
+            self._flush()  # before the clients just answered send more
         self._flush_soon()
 
     def _do(self, effects: list[Effect]) -> None:
         for effect in effects:
             kind = type(effect)
             if kind is Answer:
-                to: Any = effect.request  # type: ignore[union-attr]
-                answer = Answer(None, effect.status, effect.body)  # type: ignore[union-attr]  # the future has it, not it the future
-                if type(to) is tuple:
-                    to[0].take(to[1], answer)
-                elif to is not None and not to.done():
-                    to.set_result(answer)
+                waiter: Any = effect.request  # type: ignore[union-attr]
+                answer = Answer(None, effect.status, effect.body)  # type: ignore[union-attr]  # without the future, which would be a reference cycle
+                if type(waiter) is tuple:
+                    waiter[0].take(waiter[1], answer)
+                elif waiter is not None and not waiter.done():
+                    waiter.set_result(answer)
             elif kind is Commit:
                 self.flown = time.perf_counter()
                 self.writer.submit(effect.batch)  # type: ignore[union-attr]
@@ -329,8 +329,8 @@ class Service:
                 self._stop(effect)
 
     async def _follow(self, effect: Any) -> None:
-        found = await self.readers.quick(SqliteReader.stream, effect.policy, effect.after, effect.limit)
-        self.tell(Followed(effect.policy, effect.after, found))
+        rows_after = await self.readers.quick(SqliteReader.stream, effect.policy, effect.after, effect.limit)
+        self.tell(Followed(effect.policy, effect.after, rows_after))
 
     async def _pack(self, effect: Any) -> None:
         rows: Any = ()
@@ -341,7 +341,7 @@ class Service:
         self.tell(Packed(effect.policy, rows, effect.asked))
 
     def _stop(self, effect: Any) -> None:
-        """End the process, as soon as the answers have left."""
+        """End the process as soon as the answers are sent."""
         self.stopping = self.readers.stopping = True
         log("stop", level="error", code=effect.code, why=effect.why)
         self.loop.call_later(0.25, os._exit, effect.code)

@@ -1,14 +1,14 @@
-"""Sessions of the page: a cookie instead of a key. In memory, so a restart ends them."""
+"""Sessions of the page: a cookie in place of a key. They are in memory, so a restart ends them."""
 
 import hashlib
 import secrets
 import time
 
-from .keys import Key, valid
+from .keys import Key, is_valid
 
 COOKIE = "hsb_session"
 LONGEST = 12 * 3600.0
-MOST = 100  # of a key
+MOST = 100  # sessions of a key
 
 
 class Sessions:
@@ -19,11 +19,11 @@ class Sessions:
         self.by_key: dict[Key, list[str]] = {}  # the oldest first
 
     def open(self, key: Key) -> str:
-        """A fresh cookie for a key. Where the key has as many as it may, its oldest is closed."""
+        """Make a new cookie for a key. If the key has the most sessions allowed, its oldest is closed."""
         mine = self.by_key.setdefault(key, [])
         if len(mine) >= MOST:
             self._close(mine[0])
-        for other in [each for each in self.by_key if not valid(each)]:
+        for other in [one for one in self.by_key if not is_valid(one)]:
             for name in list(self.by_key[other]):
                 self._close(name)
         cookie = secrets.token_urlsafe(32)
@@ -32,12 +32,12 @@ class Sessions:
         return cookie
 
     def find(self, cookie: str) -> Key | None:
-        """The key that a cookie stands for, if both are valid."""
+        """Return the key of a cookie, or None unless both are valid."""
         key, until = self.open_ones.get(_hash(cookie), (None, 0.0))
-        return key if key is not None and until > time.monotonic() and valid(key) else None
+        return key if key is not None and until > time.monotonic() and is_valid(key) else None
 
     def close(self, cookie: str) -> None:
-        """Forget one."""
+        """End the session of a cookie."""
         self._close(_hash(cookie))
 
     def _close(self, name: str) -> None:
@@ -49,7 +49,7 @@ class Sessions:
 
 
 def cookie_header(value: str, *, secure: bool, seconds: float = LONGEST) -> str:
-    """Set-Cookie: not for scripts, not for other sites."""
+    """Return the value of Set-Cookie: hidden from scripts, not sent from other sites."""
     return f"{COOKIE}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={int(seconds)}{'; Secure' if secure else ''}"
 
 

@@ -1,4 +1,4 @@
-"""From listening to serving: the journal is recovered and code compiled in a thread; who asks meanwhile hears how far that is."""
+"""Start a service: it listens at once, recovers the journal and compiles in a thread, and reports its progress meanwhile."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .logs import log
 from .service import Opened, Service
 from .settings import ServerSettings
 
-AGAIN = b"2"  # seconds after which to ask again
+AGAIN = b"2"  # seconds to wait: Retry-After
 JSON, PROBLEM = b"application/json", b"application/problem+json"
 USUAL: Job = {"arms": ["a", "b", "c"], "arm_features": {}, "policy": {"kind": "HSB"}, "settings": {}}
 
 
 class Stopped(Exception):
-    """The process is to end before it has begun."""
+    """The process must end before it has started to serve."""
 
 
 class Progress:
-    """What is being done, and how far it is. The thread that starts writes it, the loop reads it."""
+    """Progress of a start. The starting thread writes it, the event loop reads it."""
 
     def __init__(self, warmth: Warmth) -> None:
         self.began, self.warmth, self.stopped = time.monotonic(), warmth, False
@@ -37,17 +37,17 @@ class Progress:
         self.rows, self.of_rows = 0, 0
 
     def compiling(self, done: int, of: int) -> None:
-        """Kinds of policies whose code is there."""
+        """Note that `done` of `of` kinds of policies are compiled."""
         self._check()
         self.doing, self.done, self.of = "compiling", done, of
 
     def recovering(self, done: int, of: int, rows: int, of_rows: int) -> None:
-        """Policies that are recovered, and rows of the next one's stream."""
+        """Note that `done` of `of` policies are recovered, and `rows` of `of_rows` rows of the next one's stream."""
         self._check()
         self.doing, self.done, self.of, self.rows, self.of_rows = "recovering", done, of, rows, of_rows
 
     def stop(self) -> None:
-        """End it soon."""
+        """End the start soon."""
         self.stopped = True
         self.warmth.stop()
 
@@ -55,17 +55,17 @@ class Progress:
         if self.stopped:
             raise Stopped
 
-    def shown(self) -> dict[str, Any]:
-        """For /readyz."""
-        found = {"status": "starting", "doing": self.doing, "seconds": round(time.monotonic() - self.began, 1)}
+    def describe(self) -> dict[str, Any]:
+        """Return the progress as /readyz shows it."""
+        progress = {"status": "starting", "doing": self.doing, "seconds": round(time.monotonic() - self.began, 1)}
         if self.doing == "recovering":
             rows = {"done": self.rows, "of": self.of_rows}
-            return found | {"policies": {"done": self.done, "of": self.of}, "rows_of_the_next": rows}
-        return found | {"kinds": {"done": self.done, "of": self.of}, "kernels_compiled": self.warmth.kernels}
+            return progress | {"policies": {"done": self.done, "of": self.of}, "rows_of_the_next": rows}
+        return progress | {"kinds": {"done": self.done, "of": self.of}, "kernels_compiled": self.warmth.kernels}
 
 
-def prepared(opened: Opened, settings: ServerSettings, progress: Progress) -> Service:
-    """A service whose policies are recovered, with all compiled that they call. Takes long where little is compiled, or much is to be read."""
+def prepare(opened: Opened, settings: ServerSettings, progress: Progress) -> Service:
+    """Return a service with policies recovered and their code compiled. It takes long if much must be compiled or read."""
     with readable(opened.store.path):
         _warm([USUAL, *_first_jobs(opened)], progress)
         service = Service(opened.store.path, settings, opened=opened, warmth=progress.warmth, watch=progress.recovering)
@@ -80,7 +80,7 @@ def _warm(jobs: list[Job], progress: Progress) -> None:
 
 
 def _first_jobs(opened: Opened) -> list[Job]:
-    """Policies as they were made."""
+    """Return a job for each policy, as it was created."""
     rows = [opened.store.stream(row.id, 0, 1) for row in opened.store.policies()]
     return [json.loads(some[0][0].data or "{}") | {"settings": {}} for some in rows if some]
 
@@ -90,7 +90,7 @@ def _jobs(served: Served) -> list[Job]:
 
 
 class Starting:
-    """An ASGI application that listens at once: /healthz is 200, /readyz 503 with what is being done, all else 503. Then the service's."""
+    """An ASGI application for the start: /healthz is 200, /readyz 503 with the progress, the rest 503. Then it is the service's application."""
 
     def __init__(self, make: Callable[[], Service], progress: Progress, *beside: Callable[[Service], Any]) -> None:
         self.make, self.progress, self.beside = make, progress, beside
@@ -98,11 +98,11 @@ class Starting:
         self.error: BaseException | None = None
         self.thread = threading.Thread(target=self._run, name="hsb-start", daemon=True)
         self.loop: asyncio.AbstractEventLoop
-        self.give_up: Callable[[], object] = bool  # called where it cannot start
+        self.give_up: Callable[[], object] = bool  # called if the service cannot start
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
-            await self._live(receive, send)
+            await self._lifespan(receive, send)
         elif self.app is not None:
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
@@ -110,7 +110,7 @@ class Starting:
         else:
             await send({"type": "websocket.close", "code": 1013})
 
-    async def _live(self, receive: Any, send: Any) -> None:
+    async def _lifespan(self, receive: Any, send: Any) -> None:
         self.loop = asyncio.get_running_loop()
         while True:
             if (await receive())["type"] == "lifespan.startup":
@@ -146,11 +146,11 @@ class Starting:
         if path == "/healthz":
             await _send(send, 200, JSON, {"status": "ok", "version": __version__})
             return
-        found = self.progress.shown()
+        body = self.progress.describe()
         if path != "/readyz":
-            detail = f"The service starts: it is {found['doing']}. /readyz says how far that is."
-            found = {"type": "/problems/starting", "title": "Not now", "status": 503, "detail": detail}
-        await _send(send, 503, JSON if path == "/readyz" else PROBLEM, found)
+            detail = f"The service is starting: {body['doing']}. Wait until /readyz answers 200; it shows the progress."
+            body = {"type": "/problems/starting", "title": "Unavailable now", "status": 503, "detail": detail}
+        await _send(send, 503, JSON if path == "/readyz" else PROBLEM, body)
 
 
 async def _send(send: Any, status: int, kind: bytes, body: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What requests and answers hold. The types decode and check bodies, and OpenAPI is made from them; unknown fields are refused."""
+"""Types of requests and answers. They decode and check bodies, and OpenAPI is made from them; unknown fields are rejected."""
 
 from typing import Annotated, Any, Literal
 
@@ -14,16 +14,21 @@ Name = Annotated[str, Meta(extra_json_schema={"pattern": PATTERN})]
 Duration = Annotated[float | str, Meta(extra_json_schema={"description": "seconds, or a duration as in 'PT24H'"})]
 Arm = Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": 256})]
 Receipt = Annotated[str, Meta(extra_json_schema={"pattern": "^hsb1[.]"})]
-ROWS = Meta(extra_json_schema={"minItems": 1, "maxItems": 1000})  # as /v1/limits says, unless it was started with others
+ROWS = Meta(extra_json_schema={"minItems": 1, "maxItems": 1000})  # the defaults of /v1/limits
 Share = Annotated[float, Meta(extra_json_schema={"minimum": 0, "maximum": 1})]
 
 
 class Body(Struct, forbid_unknown_fields=True):
-    """What a request may hold, and no more."""
+    """A body of a request, without unknown fields."""
 
 
 class DecideBody(Body):
-    """A context to decide on; the same id again is the same decision."""
+    """A context to decide on.
+
+    `id`: a name for the decision; the same id again returns the same decision. `available`: the arms to choose among; null: all.
+    `baseline`: the arm that `ramp` leaves a share to. `activate`: if false, the wait for feedback begins once
+    the decision is activated or rewarded. `min_version`: the version that the policy must have reached.
+    """
 
     context: Any = None
     id: Id | None = None
@@ -34,13 +39,13 @@ class DecideBody(Body):
 
 
 class DecideBatch(Body):
-    """Several decisions, written together."""
+    """Several decisions, written in one commit."""
 
     decisions: Annotated[list[DecideBody], ROWS]
 
 
 class RewardBody(Body):
-    """What a decision earned, or lost: exactly one of `reward` and `loss`. `id` tells one reward of a decision from another."""
+    """The reward or loss of a decision: exactly one of `reward` and `loss`. `id` distinguishes several rewards of a decision."""
 
     reward: float | bool | UnsetType = UNSET
     loss: float | bool | UnsetType = UNSET
@@ -49,7 +54,7 @@ class RewardBody(Body):
 
 
 class RewardItem(Body):
-    """A reward or a loss, and the decision that it is of."""
+    """A reward or a loss, with the id of its decision."""
 
     decision: Id
     reward: float | bool | UnsetType = UNSET
@@ -59,7 +64,7 @@ class RewardItem(Body):
 
 
 class EventData(Struct):
-    """What an event says of a decision. Further fields may stand beside."""
+    """The data of an event: a reward or a loss. Further fields are allowed."""
 
     reward: float | bool | UnsetType = UNSET
     loss: float | bool | UnsetType = UNSET
@@ -67,7 +72,7 @@ class EventData(Struct):
 
 
 class Event(Struct):
-    """A CloudEvent: `subject` is the decision, `source` and `id` together are the reward's id. Further attributes may stand beside."""
+    """A CloudEvent: `subject` is the decision's id; `source` and `id` together identify the reward. Further attributes are allowed."""
 
     specversion: Literal["1.0"]
     id: Annotated[str, Meta(min_length=1)]
@@ -78,13 +83,17 @@ class Event(Struct):
 
 
 class RewardBatch(Body):
-    """Several rewards, written together."""
+    """Several rewards, written in one commit."""
 
     rewards: Annotated[list[RewardItem], ROWS]
 
 
 class FeedbackBody(Body):
-    """How feedback is waited for and learned; `wait` is seconds, or a duration as in 'PT24H'."""
+    """Settings of feedback: how long the policy waits for it, and how it learns it.
+
+    `wait`: seconds, or a duration as in 'PT24H'. `default_reward`: the reward of a decision without feedback; null: it is not learned.
+    `aggregate`: how several rewards become one. `learn`: at the deadline, or as soon as a reward arrives.
+    """
 
     wait: Duration | UnsetType = UNSET
     default_reward: float | UnsetType | None = UNSET
@@ -93,9 +102,10 @@ class FeedbackBody(Body):
 
 
 class FlagSettingsBody(Body):
-    """How OFREP's clients see a policy: what arms stand for, and for how long a targetingKey keeps its arm.
+    """Settings for OFREP's clients.
 
-    `sticky` is seconds, or a duration as in 'P1D'; null: each evaluation is a new decision.
+    `values`: what each arm stands for; null: its name. `sticky`: how long a targetingKey keeps its arm, in seconds or as in 'P1D'; null: each
+    evaluation is a new decision.
     """
 
     sticky: Duration | UnsetType | None = UNSET
@@ -103,7 +113,11 @@ class FlagSettingsBody(Body):
 
 
 class ChangeBody(Body):
-    """Other settings; what is left out stays. `keep_contexts` is seconds, or a duration as in 'P90D'; null: for ever."""
+    """Settings to change; those left out stay.
+
+    `floor`: the share of uniform play, ε. `ramp`: the share that the policy decides; the baseline arm gets the rest.
+    `durability`: fsync answers after the commit, receipt may answer before. `keep_contexts`: seconds, or as in 'P90D'; null: for ever.
+    """
 
     feedback: FeedbackBody | UnsetType = UNSET
     floor: Share | UnsetType = UNSET
@@ -115,7 +129,7 @@ class ChangeBody(Body):
 
 
 class PolicyBody(ChangeBody, kw_only=True):
-    """A new policy, and its settings."""
+    """A new policy: its name, arms, kind (`policy`, by default HSB), features of arms, and settings."""
 
     name: Name
     arms: Annotated[list[Arm], Meta(extra_json_schema={"minItems": 1, "maxItems": 1000, "uniqueItems": True})]
@@ -124,20 +138,20 @@ class PolicyBody(ChangeBody, kw_only=True):
 
 
 class ArmBody(Body):
-    """What is known of an arm, where the policy has a use for it."""
+    """Features of an arm, for policies that use them."""
 
     features: dict[str, Any] | None = None
 
 
 class CandidateBody(Body):
-    """A policy beside the one that plays."""
+    """A candidate: a policy that learns beside the one that plays."""
 
     name: Name
     policy: dict[str, Any]
 
 
 class KeyBody(Body):
-    """A new key: what it may do, with which policies (null: all), requests a second, seconds until it ends."""
+    """A new key: its scopes, policies (null: all), `rate` in requests a second, and `expires_in` in seconds (null: never)."""
 
     name: Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": 100})]
     scopes: Annotated[
@@ -149,9 +163,9 @@ class KeyBody(Body):
 
 
 class EvaluationBody(Body):
-    """Candidates by name: a kind of policy that learns on the way, {"arm": "a"}, {"uniform": true} or {"live": true}.
+    """Candidates by name: a kind of policy that learns from the log, {"arm": "a"}, {"uniform": true} or {"live": true}.
 
-    The others are compared with `baseline`, by default the first.
+    All are compared with the candidate `baseline`, by default the first.
     """
 
     candidates: Annotated[dict[str, dict[str, Any]], Meta(extra_json_schema={"minProperties": 1, "maxProperties": 20})]
@@ -162,13 +176,13 @@ class EvaluationBody(Body):
 
 
 class SessionBody(Body):
-    """A key, for a cookie."""
+    """A key, to exchange for a session cookie."""
 
     key: str
 
 
 class FlagBody(Struct):
-    """What OpenFeature asks: a context. Its targetingKey is not learned from. `type`, where it is given, is what the value must be."""
+    """A context, as OpenFeature sends it. The policy does not learn from its targetingKey. `type`: the type that the value must have."""
 
     context: dict[str, Any] | None = None
     type: Literal["boolean", "string", "number", "integer", "float", "object"] | None = None
@@ -178,7 +192,7 @@ class FlagBody(Struct):
 
 
 class ProblemAnswer(Struct):
-    """What went wrong (RFC 9457)."""
+    """A problem (RFC 9457): `detail` states what is wrong and how to fix it, `pointer` names the field."""
 
     type: str
     title: str
@@ -190,7 +204,7 @@ class ProblemAnswer(Struct):
 
 
 class FlagAnswer(Struct, rename="camel"):
-    """What a flag is, as OFREP has it; of a bulk, one flag or why there is none."""
+    """A flag as in OFREP; among all flags, also one that failed, with its error."""
 
     key: str
     value: bool | int | float | str | dict[str, Any] | UnsetType = UNSET
@@ -202,13 +216,13 @@ class FlagAnswer(Struct, rename="camel"):
 
 
 class FlagsAnswer(Struct):
-    """All flags, as OFREP has them."""
+    """All flags, as in OFREP."""
 
     flags: list[FlagAnswer]
 
 
 class FlagProblem(Struct, rename="camel"):
-    """What went wrong, as OFREP has it."""
+    """A problem, as in OFREP."""
 
     error_details: str
     error_code: str | UnsetType = UNSET

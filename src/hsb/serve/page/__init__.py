@@ -4,7 +4,7 @@
 
 A `service` has
 
-    core, settings, path      `settings.shown()`: its limits; the journal's file
+    core, settings, path      `settings.describe()`: its limits; the journal's file
     synthetic(name)           are a policy's data made up?
     await view(look)          a view, as `looking.answer` makes it, in a process beside the service
     await readers.scan(function, ...)  function(reader, ...) on a thread that reads

@@ -144,7 +144,9 @@ class Page:
                 return {**nothing, "why": "The policy is large, and was not kept yet: look again in a minute."}
             if kept.work is None:
                 kept.begin(
-                    self.service.spawn(explaining.beside(file[0], file[1], updates=(self.service.path, page.id, page.arms)))
+                    self.service.spawn(
+                        explaining.explain_in_process(file[0], file[1], updates=(self.service.path, page.id, page.arms))
+                    )
                 )
         if kept.work is not None and kept.found is None:
             await asyncio.wait([kept.work], timeout=PATIENCE)

@@ -29,20 +29,20 @@ class Gathering:
             elsewhere = self.service.rejections.of(None) if key is None or key.covers(None) else []
             found |= {"rejections": self.service.rejections.of(served.name), "elsewhere": elsewhere}
         elif section == "audit":
-            may = key is None or "admin" in key.scopes  # as /v1/audit entries
+            may = key is None or "admin" in key.scopes  # as /v1/audit
             audit_entries = await self.service.audit_entries_of(served.name) if may else None
             found |= {"digest": served.live.policy.digest(), "audit_entries": audit_entries}
         elif section == "what-if":
             found["evaluations"] = await self.service.evaluations_of(served.name)
         elif section == "settings":
-            found |= {"keys": self._keys(key), "limits": self.service.settings.shown()}
+            found |= {"keys": self._keys(key), "limits": self.service.settings.describe()}
         return found
 
     def _keys(self, key: Any) -> list[View] | None:
         """Those that /v1/keys has for this one; None where it may not ask for them."""
         if key is not None and "admin" not in key.scopes:
             return None
-        return [each.shown() for each in self.service.keys.by_hash.values() if key is None or key.covers(each.policies)]
+        return [each.describe() for each in self.service.keys.by_hash.values() if key is None or key.covers(each.policies)]
 
     async def file(self, served: Served) -> View:
         """The policy's file, where that is not large, and which learner it is. Packed from a copy, in a thread."""
