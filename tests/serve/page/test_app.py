@@ -159,7 +159,7 @@ def test_figures_are_those_of_the_journal(client, service):
     assert sum(each["own"] for each in point) == pytest.approx(1.0) == pytest.approx(sum(each["played"] for each in point))
     assert min(each["played"] for each in point) >= 0.1 / 5
     audit = client.get("/p/home/audit.json").json()
-    assert audit["digest"] == service.core.policies["home"].live.policy.digest() and audit["actions"][-1]["what"] == "made"
+    assert audit["digest"] == service.core.policies["home"].live.policy.digest() and audit["actions"][-1]["what"] == "created"
 
 
 def test_what_cannot_be_found_or_tried_is_said(client):
@@ -237,10 +237,10 @@ def test_forms_do_what_they_say(tmp_path):
             ("candidates", {"do": "ramp", "ramp": "250"}, "ramp must be a number in [0, 1]"),
             ("candidates", {"do": "ramp", "ramp": "<b>"}, "must be a number"),
             ("candidates", {"do": "add", "name": "x", "kind": "HSB", "settings": "{"}, "Settings must be JSON"),
-            ("candidates", {"do": "explode"}, "not what the form sends"),
+            ("candidates", {"do": "explode"}, "not one of the page"),
             ("settings", {"do": "remove-arm", "arm": "nobody"}, "nobody"),
-            ("settings", {"do": "archive", "name": "hom"}, "Type the policy&#39;s name"),
-            ("what-if", {}, "at least one thing"),
+            ("settings", {"do": "archive", "name": "hom"}, "To archive the policy"),
+            ("what-if", {}, "selects nothing"),
             ("settings", {"do": "x" * 70_000}, "65,536"),
         ):
             answer = send(section, **form)
@@ -290,7 +290,7 @@ def test_keys_are_shown_to_those_who_may_ask_for_them(tmp_path):
         assert seen(one.key) == (["first", "reader", "team", "member"], 1)
         assert seen(keys["team"]) == (["team", "member"], 0)
         assert seen(keys["reader"]) == (None, 1) and seen(keys["member"]) == (None, 0)
-        assert "shown to those who may make them" in one.get("/p/home/settings", key=keys["reader"]).raw.decode()
+        assert "Use a key with the scope admin to see the keys" in one.get("/p/home/settings", key=keys["reader"]).raw.decode()
 
 
 def test_a_map_of_what_no_float_holds_and_of_arms_that_a_file_lacks(tmp_path):

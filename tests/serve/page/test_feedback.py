@@ -61,7 +61,7 @@ def test_missing_by_arm_is_an_alarm(tmp_path):
     assert a["share"] == pytest.approx(0.2, abs=0.06) and b["share"] == 1.0
     assert a["decisions"] + b["decisions"] == pytest.approx(1200 - 120, abs=PART)  # the young ones are not counted
     assert found["feedback"]["missing"]["look"] == "fails" and found["feedback"]["missing"]["e"] > 1e6
-    (alarm,) = [each for each in found["overview"]["alarms"] if "missing by arm" in each]
+    (alarm,) = [each for each in found["overview"]["alarms"] if "feedback depends on the arm: feedback came" in each]
     assert "for A" in alarm and "100 %" in alarm and found["guarantee"]["not_proved"][0] == alarm
     looks = {each["question"]: each["look"] for each in found["audit"]["honesty"]}
     assert [look for question, look in looks.items() if "over all decisions" in question] == ["holds"]
@@ -77,7 +77,7 @@ def test_no_alarm_where_the_arm_has_no_say(tmp_path, came, more):
     """The controls: half of all feedback missing; that of B five minutes later, in time; missing by arm, but with a default reward."""
     found = looked_at(served(tmp_path / "hsb.db", came, **more))
     assert found["feedback"]["missing"]["look"] != "fails"
-    assert not any("missing by arm" in each for each in found["overview"]["alarms"])
+    assert not any("feedback depends on the arm: feedback came" in each for each in found["overview"]["alarms"])
     assert sum(each["decisions"] for each in found["feedback"]["came"]) > 1000
 
 

@@ -110,8 +110,8 @@ def looked(local, folder=None, least=1):
     cache.begin_look([page])
     tally, behind = cache.tally(reader, page)
     cache.evidence(reader, page)
-    rows = cache.unkept[page.id]
-    cache.keep(reader, least)
+    rows = cache.unsaved[page.id]
+    cache.save(reader, least)
     reader.close()
     assert behind == 0
     return cache, tally, rows
@@ -167,7 +167,7 @@ def test_files_of_erased_policies_go(tmp_path):
     cache, *_ = looked(local, folder)
     local.ask(Purge(1, "home"))
     reader = local.store.reader()
-    cache.keep(reader, 0)
+    cache.save(reader, 0)
     reader.close()
     assert not list(folder.iterdir()) and not cache.updates and not cache.feedback
     local.close()

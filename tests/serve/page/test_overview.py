@@ -55,10 +55,10 @@ def test_a_map_leaves_out_what_could_not_be_learned(made, poisoned):
 def test_a_map_without_any_context_that_the_policy_takes(poisoned, monkeypatch):
     monkeypatch.setattr(trying, "LATELY", 1)
     text = poisoned.get("/p/poison/map").text
-    assert 'role="alert"' not in text and "takes none of the contexts" in text and "<form" in text
+    assert 'role="alert"' not in text and "accepts no context of the last" in text and "<form" in text
     for entered, alarm, rows in (('{"country": 7}', 0, 1), ("{", 1, 0), ("null", 1, 0)):
         text = poisoned.get("/p/poison/map", params={"point": entered}).text
-        assert (text.count('role="alert"'), text.count("At this point")) == (alarm, rows), entered
+        assert (text.count('role="alert"'), text.count("Probabilities in this context")) == (alarm, rows), entered
 
 
 def test_a_map_leaves_out_steps_that_the_policy_refuses(made):
@@ -96,7 +96,7 @@ def test_estimates_and_their_difference_fit_each_other(made):
     policy, *others = made.client().get("/p/two/overview.json").json()["rows"]
     assert [row["value"] for row in (policy, *others)] == [1.0, 1.0, 0.0, 2.0]
     assert [row["ahead"]["value"] for row in others] == [0.0, 1.0, -1.0]
-    assert all((row["low"], row["high"]) == (0.0, 1.0) and row["verdict"] == "cannot be told yet" for row in others)
+    assert all((row["low"], row["high"]) == (0.0, 1.0) and row["verdict"] == "undecided so far" for row in others)
     assert [arm["value"] for arm in made.client().get("/p/two/arms.json").json()["arms"]] == [2.0, None]
 
 
@@ -128,12 +128,14 @@ def test_one_of_a_thing_is_said_as_one(made):
             texts[k, path] = re.sub(r"<[^>]*>", " ", client.get(path).text)
             wrong = re.findall(r"(?<![\d.,])1 (?:rows|updates|arms|wait)\b.*", texts[k, path])
             assert not wrong, (path, wrong)
-    assert "1 waits for feedback" in texts[1, "/"] and "1 update, 1 arm" in texts[0, "/"] and "2 updates" in texts[1, "/"]
+    assert (
+        "1 decision waits for feedback" in texts[1, "/"] and "1 update, 1 arm" in texts[0, "/"] and "2 updates" in texts[1, "/"]
+    )
     assert (
         "1 row of the journal could not be learned" in texts[1, "/p/one/problems"]
-        and "It is kept" in texts[1, "/p/one/problems"]
+        and "It stays in the journal" in texts[1, "/p/one/problems"]
     )
-    assert "1 row of the journal is still" in str(ENVIRONMENT.globals["m"].behind(1))
+    assert "1 row of the journal is not counted yet" in str(ENVIRONMENT.globals["m"].behind(1))
 
 
 def rows_of(made, name):
@@ -153,15 +155,15 @@ def test_what_was_played_is_not_the_policy(made):
     made.local.ask(Create(1, shadow, b"q" * 32))
     filled(made, "shade", 0, 60)
     rows = rows_of(made, "shade")
-    assert "this policy" not in rows and rows["what was played"]["value"] == pytest.approx(20 / 60)
-    assert rows["the policy, estimated"]["value"] is None and not rows["the policy, estimated"]["verdict"]
+    assert "this policy" not in rows and rows["all traffic"]["value"] == pytest.approx(20 / 60)
+    assert rows["the policy alone, estimated"]["value"] is None and not rows["the policy alone, estimated"]["verdict"]
     page = made.client().get("/p/shade/overview").text
-    assert "nothing can be estimated" in page and "what was played less this" in page
+    assert "cannot be estimated" in page and "all traffic less this rule" in page
     made.local.ask(Change(1, "shade", {"ramp": 0.5, "floor": 0.5}))
     filled(made, "shade", 60, 200)
     rows = rows_of(made, "shade")
-    assert rows["the policy, estimated"]["value"] > rows["what was played"]["value"]
-    assert "weighing each by the policy" in made.client().get("/p/shade/overview").text
+    assert rows["the policy alone, estimated"]["value"] > rows["all traffic"]["value"]
+    assert "each is weighted by the policy" in made.client().get("/p/shade/overview").text
 
 
 def test_a_plain_experiment_is_not_compared_with_itself(made):

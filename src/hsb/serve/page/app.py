@@ -1,4 +1,4 @@
-"""Addresses and answers of the page."""
+"""Routes of the page and their answers."""
 
 import asyncio
 import time
@@ -28,61 +28,61 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-OFTEN = 60.0  # seconds between rules of a policy
-AT_ONCE = 1  # processes that work out rules
+OFTEN = 60.0  # seconds between two computations of a policy's rules
+AT_ONCE = 1  # processes that compute rules at the same time
 PATIENCE = 3.0  # seconds that a page waits for rules
-SAID = {
-    "add": "The candidate reads the journal from its beginning.",
-    "promote": "It plays from now on.",
-    "drop": "The candidate is gone.",
+MESSAGES = {
+    "add": "The candidate is added. It now reads the journal from its first row.",
+    "promote": "The candidate is promoted: it plays from now on.",
+    "drop": "The candidate is dropped.",
     "ramp": "The share of traffic is changed.",
     "change": "The settings are changed.",
     "add-arm": "The arm is available from now on.",
-    "remove-arm": "The arm is offered no more.",
-    "snapshot": "The policy's state is kept.",
+    "remove-arm": "The arm is removed: no decision chooses it from now on.",
+    "snapshot": "The snapshot is written.",
     "archive": "The policy is archived.",
-    "evaluate": "The evaluation waits for its turn.",
+    "evaluate": "The evaluation is queued.",
 }
 
 
 def routes(service: Any) -> list[Route]:
-    """The page's routes."""
+    """Return the page's routes."""
     page = Page(service)
-    found = [
+    table = [
         Route("/", page.policies),
         Route("/policies.json", page.policies),
         Route("/p/{name}", page.policy),
         Route("/static/{file}", static),
     ]
     for name in SECTIONS:
-        found += [Route(f"/p/{{name}}/{name}{end}", page.section(name)) for end in ("", ".json")]
-    found += [Route(f"/p/{{name}}/{name}", page.form(name), methods=["POST"]) for name in ("candidates", "settings", "what-if")]
-    return found
+        table += [Route(f"/p/{{name}}/{name}{end}", page.section(name)) for end in ("", ".json")]
+    table += [Route(f"/p/{{name}}/{name}", page.form(name), methods=["POST"]) for name in ("candidates", "settings", "what-if")]
+    return table
 
 
-class Kept:
-    """A policy's rules, and those that are being worked out."""
+class RulesCache:
+    """A policy's rules, and the computation of newer ones."""
 
     def __init__(self) -> None:
-        self.found: dict[str, Any] | None = None
+        self.rules: dict[str, Any] | None = None
         self.work: asyncio.Future[dict[str, Any]] | None = None
         self.begun = 0.0
 
     def due(self, version: int) -> bool:
-        """Are there none, or those of another version for a while?"""
+        """Return True if there are no rules, or if they have been out of date for a while."""
         self.take()
         if self.work is not None:
             return False
-        return self.found is None or (self.found["version"] != version and time.monotonic() - self.begun > OFTEN)
+        return self.rules is None or (self.rules["version"] != version and time.monotonic() - self.begun > OFTEN)
 
     def begin(self, work: "asyncio.Future[dict[str, Any]]") -> None:
-        """They are being worked out."""
+        """Begin a computation."""
         self.work, self.begun = work, time.monotonic()
 
     def take(self) -> None:
-        """Take what is done."""
+        """Take the rules if the computation has finished."""
         if self.work is not None and self.work.done():
-            self.found, self.work = (self.found if self.work.cancelled() else self.work.result()), None
+            self.rules, self.work = (self.rules if self.work.cancelled() else self.work.result()), None
 
 
 class Page:
@@ -91,30 +91,30 @@ class Page:
     def __init__(self, service: Any) -> None:
         self.service = service
         self.gathering = Gathering(service)
-        self.rules: dict[int, Kept] = {}  # by the policy's number: a name may be used again
+        self.rules: dict[int, RulesCache] = {}  # by the policy's id: a name may be used again
 
     def _key(self, request: Request, scope: str, policy: str | None) -> Any:
-        """Whose request it is, if anybody asked; a Problem of theirs where they may not."""
+        """Return the key of a request, None if the service requires none. Raises Problem if the key lacks `scope`."""
         key = request.scope.get("state", {}).get("key")
         if key is not None:
             key.check(scope, policy)
         return key
 
     async def policies(self, request: Request) -> Response:
-        """All of them."""
+        """Answer with all policies."""
         key, core, now = self._key(request, "read", None), self.service.core, time.time_ns() // 1000
         mine = [each for each in core.policies.values() if key is None or key.policies is None or each.name in key.policies]
         return await self._answer(request, "policies", tuple(sheet(core, each, now) for each in mine), {})
 
     async def policy(self, request: Request) -> Response:
-        """A policy's first view."""
+        """Redirect to a policy's first view."""
         self._key(request, "read", request.path_params["name"])
         if request.path_params["name"] not in self.service.core.policies:
             return self._missing(request)
         return RedirectResponse(f"/p/{request.path_params['name']}/overview", 303, headers=HEADERS)
 
     def section(self, name: str) -> Callable[[Request], Awaitable[Response]]:
-        """What answers for one section."""
+        """Return the handler of one section."""
 
         async def answer(request: Request) -> Response:
             return await self._section(request, name)
@@ -137,26 +137,26 @@ class Page:
         nothing = {"rules": None, "version": page.version, "updates": page.updates}
         if not page.updates:
             return {**nothing, "why": "Nothing was learned yet."}
-        kept = self.rules.setdefault(page.id, Kept())
-        if kept.due(page.version) and sum(each.work is not None for each in self.rules.values()) < AT_ONCE:
+        cached = self.rules.setdefault(page.id, RulesCache())
+        if cached.due(page.version) and sum(each.work is not None for each in self.rules.values()) < AT_ONCE:
             file = await self.service.readers.scan(trying.body, page, await self.gathering.file(served))
             if file is None:
-                return {**nothing, "why": "The policy is large, and was not kept yet: look again in a minute."}
-            if kept.work is None:
-                kept.begin(
+                return {**nothing, "why": "The policy is large and has no snapshot yet. Reload in a minute."}
+            if cached.work is None:
+                cached.begin(
                     self.service.spawn(
                         explaining.explain_in_process(file[0], file[1], updates=(self.service.path, page.id, page.arms))
                     )
                 )
-        if kept.work is not None and kept.found is None:
-            await asyncio.wait([kept.work], timeout=PATIENCE)
-        kept.take()
-        if kept.found is None:
-            return {**nothing, "why": "The rules are being worked out: look again in a moment."}
-        return {**kept.found, "updates": page.updates}
+        if cached.work is not None and cached.rules is None:
+            await asyncio.wait([cached.work], timeout=PATIENCE)
+        cached.take()
+        if cached.rules is None:
+            return {**nothing, "why": "The rules are being computed. Reload in a moment."}
+        return {**cached.rules, "updates": page.updates}
 
     def form(self, name: str) -> Callable[[Request], Awaitable[Response]]:
-        """What does what a form of a section asks for."""
+        """Return the handler of a section's forms."""
 
         async def answer(request: Request) -> Response:
             key = self._key(request, "evaluate" if name == "what-if" else "admin", request.path_params["name"])
@@ -168,7 +168,7 @@ class Page:
                 did = form.get("do", "")
                 if name == "what-if":
                     did = "evaluate"
-                    id = await self.service.evaluate(served.name, candidates.asked(form, served.active_arms))
+                    id = await self.service.evaluate(served.name, candidates.evaluation_request(form, served.active_arms))
                     await self.service.note(key, "Evaluate", served.name, {"id": id})
                 else:
                     error = await self._do(name, did, served, form, key)
@@ -181,13 +181,13 @@ class Page:
         return answer
 
     async def _do(self, name: str, did: str, served: Any, form: dict[str, str], key: Any) -> tuple[str, int] | None:
-        made = forms.FORMS[name].get(did)
-        if made is None:
-            raise ValueError("This is not what the form sends.")
-        kind, given = made(served, form)
-        answer = await self.service.change(kind, served.name, *given)
+        make_request = forms.FORMS[name].get(did)
+        if make_request is None:
+            raise ValueError("The request is not one of the page's forms. Reload the page and send the form again.")
+        kind, arguments = make_request(served, form)
+        answer = await self.service.change(kind, served.name, *arguments)
         if STATUS[answer.status] >= 400:
-            return str(answer.body.get("detail", "It could not be done.")), STATUS[answer.status]
+            return str(answer.body.get("detail", "The core refused the change.")), STATUS[answer.status]
         await self.service.note(key, kind.__name__, served.name, form)
         return None
 
@@ -203,7 +203,7 @@ class Page:
         names = self.service.core.policies if name == "policies" else (pages[0].name,)
         synthetic = bool(names) and all(self.service.synthetic(each) for each in names)
         shown = {"synthetic": synthetic, "error": error, "base": str(request.base_url).rstrip("/")}
-        shown["said"] = SAID.get(request.query_params.get("done", ""))
+        shown["message"] = MESSAGES.get(request.query_params.get("done", ""))
         as_json = request.url.path.endswith(".json")
         look = Look(name, pages, extra, shown, as_json, "fragment" in request.query_params)
         kind = "application/json" if as_json else "text/html"
@@ -211,16 +211,16 @@ class Page:
 
     def _missing(self, request: Request) -> Response:
         if request.url.path.endswith(".json"):
-            body = {"title": "Not found", "status": 404, "detail": "There is no such policy."}
+            body = {"title": "Not found", "status": 404, "detail": "There is no policy of this name. / lists all policies."}
             return JSONResponse(body, 404, headers=HEADERS, media_type="application/problem+json")
-        given = {"section": "missing", "title": "Not found", "synthetic": False, "page": None, "sections": SECTIONS, "it": {}}
-        given |= {"error": None, "said": None}
-        return Response(html("missing", given, False), 404, media_type="text/html", headers=HEADERS)
+        data = {"section": "missing", "title": "Not found", "synthetic": False, "page": None, "sections": SECTIONS, "it": {}}
+        data |= {"error": None, "message": None}
+        return Response(html("missing", data, False), 404, media_type="text/html", headers=HEADERS)
 
 
 async def static(request: Request) -> Response:
-    """The style and the script."""
-    found = STATIC.get(request.path_params["file"])
-    if found is None:
+    """Answer with the style, the script or the icon."""
+    file = STATIC.get(request.path_params["file"])
+    if file is None:
         return Response("There is no such file.", 404, headers=HEADERS)
-    return Response(found[0], media_type=found[1], headers={**HEADERS, "Cache-Control": "max-age=300"})
+    return Response(file[0], media_type=file[1], headers={**HEADERS, "Cache-Control": "max-age=300"})

@@ -1,4 +1,4 @@
-"""What else could play: candidates beside the policy, evaluations, settings."""
+"""Views of candidates, evaluations and settings."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ View = dict[str, Any]
 
 
 def candidates(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
-    """Each candidate's value on live traffic."""
+    """Return each candidate's estimated reward on live traffic."""
     return {
         "candidates": [_candidate(each, page) for each in page.candidates],
         "error": ERROR,
@@ -30,16 +30,16 @@ def candidates(reader: JournalReader, cache: TallyCache, page: Sheet, extra: Vie
     }
 
 
-def _candidate(given: View, page: Sheet) -> View:
-    tallies, bets = given["tallies"], given["bets"]
-    band, why = compared(bets, page.scale, exact=given["exact"] and page.exact, behind=given["behind"])
-    said, look = verdict(band, "would have earned more: promote it", "would have earned less", why or "cannot be told yet")
+def _candidate(state: View, page: Sheet) -> View:
+    tallies, bets = state["tallies"], state["bets"]
+    band, why = compared(bets, page.scale, exact=state["exact"] and page.exact, behind=state["behind"])
+    answer, look = verdict(band, "better: promote it", "worse", why or "undecided so far")
     n = tallies["updates"]
     return {
-        "name": given["name"],
-        "kind": given["kind"],
-        "kind_words": json.dumps(given["kind"]),
-        "behind": given["behind"],
+        "name": state["name"],
+        "kind": state["kind"],
+        "kind_words": json.dumps(state["kind"]),
+        "behind": state["behind"],
         "updates": int(n),
         "value": tallies["value"] / n if n else None,
         "live": tallies["reward"] / n if n else None,
@@ -47,26 +47,26 @@ def _candidate(given: View, page: Sheet) -> View:
         "compared": bets.updates,
         "difference": band._asdict(),
         "words": f"{signed(band.value)} ({interval(band, True)})" if band.low is not None else signed(band.value),
-        "verdict": said,
+        "verdict": answer,
         "look": look,
-        "rolls_back": given["name"].startswith("before-"),
+        "rolls_back": state["name"].startswith("before-"),
     }
 
 
 def compared(bets: CandidateBets, scale: tuple[float, float] | None, *, exact: bool, behind: int) -> tuple[Band, str]:
-    """Candidate less what played, and in words why there is no interval; no words where there is one."""
+    """Return the candidate's reward less the actual one, and why there is no interval; "" if there is one."""
     if not exact:
-        return NOTHING, "probabilities are estimates: no value"
+        return NOTHING, "not comparable: the probabilities are estimates"
     if behind:
-        return NOTHING, "reads the journal first"
-    return difference(bets, scale), "the range of rewards is not declared: no interval" if scale is None else ""
+        return NOTHING, "still reading the journal"
+    return difference(bets, scale), "no interval: the range of rewards is not declared" if scale is None else ""
 
 
 def difference(bets: CandidateBets, scale: tuple[float, float] | None, error: float = ERROR) -> Band:
-    """Candidate less what played, a decision: the average of w r - r, with a confidence sequence in the range of rewards `scale`.
+    """Return the candidate's reward less the actual one, per decision: the average of w r - r, with a confidence sequence.
 
-    The sequence is ever wrong with a probability of at most `error`, however often somebody looks: `hsb.serve.core.candidate_bets` has the
-    terms and `bands` the proof.
+    `scale` is the range of rewards. The probability that the sequence is ever wrong is at most `error`, however often you look:
+    `hsb.serve.core.candidate_bets` has the terms and `bands` the proof.
 
     >>> bets = CandidateBets(0)
     >>> for k in range(1000):
@@ -86,10 +86,10 @@ def difference(bets: CandidateBets, scale: tuple[float, float] | None, error: fl
 
 
 def what_if(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
-    """Evaluations that were asked for, and a form for more."""
+    """Return the evaluations requested so far, and the choices for another."""
     for each in extra["evaluations"]:
         if each.get("result"):
-            each["result"]["table"] = each["result"]["table"].split("\nWarning:")[0]  # they follow one by one
+            each["result"]["table"] = each["result"]["table"].split("\nWarning:")[0]  # the page lists them separately
     return {
         "evaluations": extra["evaluations"],
         "arms": page.active_arms,
@@ -98,10 +98,10 @@ def what_if(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) 
     }
 
 
-def asked(form: dict[str, str], arms: list[str]) -> View:
-    """What a form asks to be evaluated, as the API takes it; ValueError in words where it asks for nothing.
+def evaluation_request(form: dict[str, str], arms: list[str]) -> View:
+    """Return the request of a form as the API takes it. Raises ValueError if the form selects no policy.
 
-    >>> asked({"arm": "a", "uniform": "on"}, ["a", "b"])["candidates"]
+    >>> evaluation_request({"arm": "a", "uniform": "on"}, ["a", "b"])["candidates"]
     {'uniform': {'uniform': True}, 'always a': {'arm': 'a'}}
     """
     wanted: View = {}
@@ -114,12 +114,12 @@ def asked(form: dict[str, str], arms: list[str]) -> View:
     if form.get("kind"):
         wanted[form["kind"]] = spec(form["kind"], form.get("settings", ""))
     if not wanted:
-        raise ValueError("Choose at least one thing to evaluate.")
+        raise ValueError("The form selects nothing to evaluate. Select at least one policy or arm.")
     return {"candidates": wanted, "baseline": None, "estimator": form.get("estimator") or "dr", "confidence": 0.95, "seed": 0}
 
 
 def spec(kind: str, settings: str) -> View:
-    """A kind of policy from a form: its name, and its settings as JSON."""
+    """Return a policy's kind and settings from a form. Raises ValueError if `settings` is not a JSON object."""
     try:
         more = json.loads(settings) if settings.strip() else {}
     except (ValueError, RecursionError):
@@ -130,7 +130,7 @@ def spec(kind: str, settings: str) -> View:
 
 
 def settings(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
-    """Settings and keys."""
+    """Return settings, limits and keys."""
     return {
         "settings": page.settings,
         "kind": page.kind,

@@ -1,6 +1,6 @@
-"""One colour an arm, as in hsb's other pictures: from dark to light along viridis, told apart by hatching too.
+"""One colour per arm, as in hsb's other figures: from dark to light along viridis, with different hatching.
 
-Lines by day: as in comparisons (`hsb.plotting.style`), the policy that plays as HSB; by night lighter.
+Lines of the light theme are those of comparisons (`hsb.plotting.style`), with the policy as HSB; the dark theme has lighter ones.
 """
 
 from ...plotting.style import arm_share, looks
@@ -23,11 +23,11 @@ DARK = {
     "paper": "#17181a", "ink": "#e6e6e1", "soft": "#a3a39c", "line": "#3b3d40", "panel": "#212326", "link": "#9dbdf2", "good": "#6fce94",
     "bad": "#ff8d85", "even": "#e0c766", "policy": "#ec6a63", "uniform": "#a8a8a8", "baseline": "#8fb4f0", "best": "#8fa3a3",
 }  # fmt: skip
-"""The page's colours by day and by night; `page.css` has the same, and a test compares them."""
+"""Colours of the light and the dark theme. `page.css` has the same, and a test compares them."""
 
 
 def viridis(share: float) -> str:
-    """The colour at a place in [0, 1].
+    """Return the colour at `share` in [0, 1].
 
     >>> viridis(0.0), viridis(0.5), viridis(1.0)
     ('#440154', '#21908c', '#fde725')
@@ -39,23 +39,23 @@ def viridis(share: float) -> str:
 
 
 def arm_colour(place: int, arms: int) -> str:
-    """The colour of an arm, by its place among all that there ever were."""
+    """Return the colour of an arm, by its place among all arms, removed ones included."""
     return viridis(arm_share(place, arms))
 
 
 def faded(colour: str, share: float, paper: str) -> str:
-    """A colour mixed with paper: all of it at share 1."""
+    """Mix a colour with that of the paper; share 1 is the pure colour."""
     parts = zip(channels(colour), channels(paper), strict=True)
     return "#" + "".join(f"{round(share * a + (1.0 - share) * b):02x}" for a, b in parts)
 
 
 def channels(colour: str) -> tuple[int, int, int]:
-    """Red, green, blue of #rrggbb."""
+    """Return red, green and blue of #rrggbb."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
 def luminance(colour: str) -> float:
-    """As WCAG 2 has it."""
+    """Return the relative luminance as WCAG 2 defines it."""
     red, green, blue = (
         c / 12.92 if (c := each / 255) <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for each in channels(colour)
     )
@@ -63,7 +63,7 @@ def luminance(colour: str) -> float:
 
 
 def contrast(one: str, other: str) -> float:
-    """The ratio that WCAG 2 asks to be 4.5 for text, 3 for large text and lines.
+    """Return the contrast ratio. WCAG 2 requires 4.5 for text, 3 for large text and lines.
 
     >>> round(contrast("#000000", "#ffffff"), 2)
     21.0

@@ -1,4 +1,4 @@
-"""Figures over time, from a tally's buckets."""
+"""Curves over time, from a tally's buckets."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ Line = list[float | None]
 
 
 class AverageCurve(NamedTuple):
-    """An average up to each point of time, with its band; None where there is nothing."""
+    """An average until each time, with its band; None if there are no updates yet."""
 
     name: str
     value: Line
@@ -21,7 +21,7 @@ class AverageCurve(NamedTuple):
 
 
 def times(tally: UpdateTally) -> list[int]:
-    """The end of each bucket, in microseconds since 1970; of the last one, when its last update was learned."""
+    """Return the end of each bucket in microseconds since 1970; for the last bucket the time of its last update."""
     ends = [(each.place + 1) * tally.width for each in tally.buckets]
     if ends and tally.recent:
         ends[-1] = min(ends[-1], tally.recent[-1][0])
@@ -29,21 +29,21 @@ def times(tally: UpdateTally) -> list[int]:
 
 
 def policy_curve(tally: UpdateTally, name: str) -> AverageCurve:
-    """What the policy earned a decision, up to each time."""
+    """Return the policy's average reward per decision, until each time."""
     rows = np.array([each.totals[0] for each in tally.buckets], dtype=np.float64)
     value = np.array([each.totals[1] for each in tally.buckets])
     return _curve(tally, name, value, rows, _sums(tally, 0), ERROR)
 
 
 def uniform_curve(tally: UpdateTally, name: str) -> AverageCurve:
-    """What uniform play would have earned."""
+    """Return the estimated average reward of uniform play, until each time."""
     rows = np.array([each.totals[0] for each in tally.buckets], dtype=np.float64)
     value = np.array([each.totals[2] for each in tally.buckets])
     return _curve(tally, name, value, rows, _sums(tally, 1), ERROR)
 
 
 def arm_curve(tally: UpdateTally, name: str, place: int, error: float) -> AverageCurve:
-    """What one arm would have earned, always played; `error`: how often its band may ever be wrong."""
+    """Return the estimated average reward of always playing one arm. `error` is the probability that its band is ever wrong."""
 
     def at(values: Floats) -> float:
         return float(values[place]) if place < len(values) else 0.0
@@ -72,22 +72,22 @@ def _curve(tally: UpdateTally, name: str, value: Floats, rows: Floats, sums: Flo
 
 
 def means(tally: UpdateTally) -> Line:
-    """The average reward within each bucket."""
+    """Return the average reward within each bucket."""
     return _plain(tally.unscaled(np.array([each.reward / each.rows for each in tally.buckets])))
 
 
 def shares(tally: UpdateTally) -> list[list[float]]:
-    """Of each bucket, the share of its updates that each arm was played in."""
-    found = []
+    """Return each arm's share of the updates in each bucket."""
+    rows = []
     for each in tally.buckets:
         played = np.zeros(tally.arms.count)
         played[: len(each.played)] = each.played
-        found.append((played / each.rows).tolist())
-    return found
+        rows.append((played / each.rows).tolist())
+    return rows
 
 
 def places(tally: UpdateTally) -> list[int]:
-    """Where each bucket lies, the first at 0: there may be gaps."""
+    """Return the place of each bucket, the first at 0. There may be gaps."""
     return [each.place - tally.buckets[0].place for each in tally.buckets]
 
 

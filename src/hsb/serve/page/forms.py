@@ -1,4 +1,4 @@
-"""What is sent with the page's forms: requests to the core."""
+"""Turn the page's forms into requests to the core."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -13,23 +13,23 @@ MOST = 65_536  # bytes of a form
 
 
 class CoreRequest(NamedTuple):
-    """A request to the core: its kind and what it is given, after the policy's name."""
+    """A request to the core: its kind, and its arguments after the policy's name."""
 
     kind: Any
-    given: tuple[Any, ...]
+    arguments: tuple[Any, ...]
 
 
 async def read(request: Request) -> dict[str, str]:
-    """The fields of a form; ValueError in words where there are too many."""
+    """Read the fields of a form. Raises ValueError if it is too large or malformed."""
     raw = b""
     async for part in request.stream():
         raw += part
         if len(raw) > MOST:
-            raise ValueError(f"A form may have {MOST:,} bytes.")
+            raise ValueError(f"The form has more than {MOST:,} bytes. Shorten its fields.")
     try:
         return dict(parse_qsl(raw.decode("utf-8"), keep_blank_values=True, max_num_fields=50))
     except ValueError:
-        raise ValueError("This is not what the form sends.") from None
+        raise ValueError("The request is not one of the page's forms. Reload the page and send the form again.") from None
 
 
 def _number(text: str, name: str) -> float:
@@ -63,7 +63,7 @@ def _change(served: Served, form: dict[str, str]) -> CoreRequest:
 
 def _archive(served: Served, form: dict[str, str]) -> CoreRequest:
     if form.get("name", "") != served.name:
-        raise ValueError("Type the policy's name to archive it: it decides no more after that.")
+        raise ValueError("To archive the policy, type its name. An archived policy makes no more decisions.")
     return CoreRequest(Archive, ())
 
 
@@ -84,4 +84,4 @@ FORMS: dict[str, dict[str, Callable[[Served, dict[str, str]], CoreRequest]]] = {
         "archive": _archive,
     },
 }
-"""By section and by what the form's button says."""
+"""By section and by the value of the form's button."""

@@ -1,4 +1,4 @@
-"""What a view needs beside the journal, taken on the loop's thread: nothing here takes long."""
+"""Data of a view that are not in the journal, collected on the event loop's thread: nothing here takes long."""
 
 import asyncio
 import math
@@ -13,46 +13,46 @@ View = dict[str, Any]
 
 
 class Gathering:
-    """Asks a service for it."""
+    """Collects data of views from a service."""
 
     def __init__(self, service: Any) -> None:
         self.service = service
 
     async def extra(self, section: str, served: Served, query: dict[str, str], key: Any) -> View:
-        """What the figures of a section are given, for whoever asks with this key; None where nobody is asked for one."""
-        found: View = {"query": query, "journal": self.service.path.name}
+        """Return the data that a section's figures need, as far as `key` may see them; `key` None: the service requires no key."""
+        data: View = {"query": query, "journal": self.service.path.name}
         if section == "map":
-            found |= await self.file(served)
+            data |= await self.file(served)
         elif section == "guarantee":
-            found |= _proved(served)
+            data |= _proved(served)
         elif section == "problems":
             elsewhere = self.service.rejections.of(None) if key is None or key.covers(None) else []
-            found |= {"rejections": self.service.rejections.of(served.name), "elsewhere": elsewhere}
+            data |= {"rejections": self.service.rejections.of(served.name), "elsewhere": elsewhere}
         elif section == "audit":
             may = key is None or "admin" in key.scopes  # as /v1/audit
             audit_entries = await self.service.audit_entries_of(served.name) if may else None
-            found |= {"digest": served.live.policy.digest(), "audit_entries": audit_entries}
+            data |= {"digest": served.live.policy.digest(), "audit_entries": audit_entries}
         elif section == "what-if":
-            found["evaluations"] = await self.service.evaluations_of(served.name)
+            data["evaluations"] = await self.service.evaluations_of(served.name)
         elif section == "settings":
-            found |= {"keys": self._keys(key), "limits": self.service.settings.describe()}
-        return found
+            data |= {"keys": self._keys(key), "limits": self.service.settings.describe()}
+        return data
 
     def _keys(self, key: Any) -> list[View] | None:
-        """Those that /v1/keys has for this one; None where it may not ask for them."""
+        """Return the keys that /v1/keys shows to this key; None if it may not see them."""
         if key is not None and "admin" not in key.scopes:
             return None
         return [each.describe() for each in self.service.keys.by_hash.values() if key is None or key.covers(each.policies)]
 
     async def file(self, served: Served) -> View:
-        """The policy's file, where that is not large, and which learner it is. Packed from a copy, in a thread."""
+        """Return the policy's file, None if it is large, and the learner's id. A thread packs it from a copy."""
         small, learner = served.live.policy.nbytes <= trying.LARGEST, served.live.id
         return {"body": await asyncio.to_thread(pack, served.live.policy.copy()) if small else None, "learner": learner}
 
 
 def _proved(served: Served) -> View:
     policy: Any = served.live.policy
-    found: View = {
+    data: View = {
         "certificate": None,
         "total": None,
         "average": None,
@@ -62,14 +62,14 @@ def _proved(served: Served) -> View:
         "guarantee": policy.guarantee,
     }
     if hasattr(policy, "certificate"):
-        made = policy.certificate()
-        found |= {"certificate": str(made), "total": _finite(made.total), "average": _finite(made.average)}
+        certificate = policy.certificate()
+        data |= {"certificate": str(certificate), "total": _finite(certificate.total), "average": _finite(certificate.average)}
     try:
-        found["bound"] = _finite(float(policy.regret_bound(max(served.updates, 1))))
+        data["bound"] = _finite(float(policy.regret_bound(max(served.updates, 1))))
     except (InputError, TypeError):
-        found["bound"] = None
-    found["units"] = policy.loss_scale.units
-    return found
+        data["bound"] = None
+    data["units"] = policy.loss_scale.units
+    return data
 
 
 def _finite(value: float) -> float | None:

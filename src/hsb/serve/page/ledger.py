@@ -1,4 +1,4 @@
-"""What was read of a policy's journal, and how far: sums take in a part at a time, so a look that is cut off loses and doubles nothing."""
+"""Sums over a policy's journal, read a part at a time. An interrupted read neither loses nor repeats a row."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from .numbers import Floors, UpdateTally, updates_of
 if TYPE_CHECKING:
     from .sheets import Sheet
 
-PART = 5000  # rows that are read at once
+PART = 5000  # rows read at once
 MOST_AUDIT_ENTRIES = 200
-NO_SAY = ("void", "forgotten")  # closed, but not for want of feedback
+NO_SAY = ("void", "forgotten")  # closed for another reason than missing feedback
 
 
 class Torn(Exception):
-    """Taking in a part failed midway: what holds it is of no more use."""
+    """Adding a part failed midway: discard the ledger."""
 
 
 class UpdateLedger:
-    """A policy's tally, up to the row `at` of its stream; and the last rows that are no updates."""
+    """A policy's tally up to row `at` of its stream, and the last rows that are not updates."""
 
     def __init__(self, scale: tuple[float, float] | None) -> None:
         self.tally, self.floors, self.at = UpdateTally(scale), Floors(), 0
         self.audit_entries: list[int] = []
 
     def read(self, reader: JournalReader, page: Sheet) -> int:
-        """Take in the next part; how many rows that were."""
+        """Add the next part. Returns the number of its rows."""
         part = reader.stream(page.id, self.at, min(PART, page.version - self.at))
         if not part:
             return 0
@@ -48,17 +48,17 @@ class UpdateLedger:
 
 
 class FeedbackLedger:
-    """Decisions and feedback by arm, up to the first decision of the journal whose feedback may still come; `at` is the place before it.
+    """Decisions and feedback by arm, up to `at`: the place before the first decision in the journal whose feedback may still come.
 
-    So young decisions, before their deadline or not closed yet, count neither way, and what counts does not depend on how long an arm's
-    feedback takes. Decisions that were never shown, or forgotten, are left out.
+    Decisions that are not closed, or before their deadline, are not counted, so the counts do not depend on how long an arm's feedback takes.
+    Decisions that were never shown, or were forgotten, are left out.
     """
 
     def __init__(self, first_arms: int) -> None:
         self.evidence, self.at = FeedbackEvidence(first_arms), 0
 
     def read(self, reader: JournalReader, page: Sheet) -> int:
-        """Take in the next part; how many places of the journal that were."""
+        """Add the next part. Returns the number of the journal's places that it covers."""
         rows, until = reader.ends(page.id, self.at, PART)
         young = next((k for k, row in enumerate(rows) if row.how == "pending" or row.deadline > page.now), len(rows))
         at, before = (rows[young].place - 1 if young < len(rows) else until), self.at

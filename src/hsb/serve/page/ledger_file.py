@@ -1,7 +1,7 @@
-"""Ledgers in files beside the journal, so that a restart does not read it from its beginning.
+"""Ledgers in files beside the journal, so that a restart need not read the journal from its beginning.
 
-A file is worth nothing by itself: it can be made again from the journal, and is, where it is damaged, was written by other code, or the
-journal is not the one that it was made from. It holds numbers only: no names, no contexts.
+A file is a cache. It is computed again from the journal if it is damaged, was written by other code, or belongs to another journal. It holds
+numbers only: no names, no contexts.
 """
 
 import functools
@@ -33,35 +33,39 @@ KINDS: dict[str, type] = {
         e_values.FeedbackEvidence,
     )
 }
-SEAL = 16  # bytes of the digest that a file begins with
+SEAL = 16  # bytes of the digest at the start of a file
 Ledgers = tuple[UpdateLedger, FeedbackLedger]
 
 
 def folder_of(journal: Path) -> Path:
-    """Where the ledgers of a journal are kept."""
+    """Return the folder with the ledgers of a journal."""
     return journal.with_name(journal.name + "-page")
 
 
 @functools.cache
-def made_by() -> str:
-    """A digest of the code that makes ledgers: what other code made may mean something else."""
-    found = hashlib.blake2b(digest_size=8)
+def code_digest() -> str:
+    """Return a digest of the code that makes ledgers: a ledger of other code may have another meaning."""
+    digest = hashlib.blake2b(digest_size=8)
     for module in (numbers, bands, ledger, e_values, betting):
-        found.update(Path(module.__file__ or "").read_bytes())
-    return found.hexdigest()
+        digest.update(Path(module.__file__ or "").read_bytes())
+    return digest.hexdigest()
 
 
 def marks(reader: Queries, policy: int, updates: UpdateLedger, feedback: FeedbackLedger) -> list[Any]:
-    """What the journal has where the ledgers end: another journal, or an older copy of it that went on otherwise, has something else."""
+    """Return the rows at which the ledgers end. They differ in another journal, and in an older copy that continued differently."""
     stream = reader.rows("SELECT kind, decision, reward, at FROM stream WHERE policy = ? AND seq = ?", policy, updates.at)
     last = reader.rows("SELECT id FROM decision WHERE rowid <= ? ORDER BY rowid DESC LIMIT 1", feedback.at)
     return [[list(row) for row in stream], [list(row) for row in last]]
 
 
 def write(path: Path, reader: Queries, policy: int, ledgers: Ledgers) -> None:
-    """Write them, whole or not at all. OSError where there is no room."""
+    """Write the ledgers, whole or not at all. Raises OSError, e.g. if the disk is full."""
     arrays: list[bytes] = []
-    about = {"by": made_by(), "marks": marks(reader, policy, *ledgers), "ledgers": [_plain(each, arrays) for each in ledgers]}
+    about = {
+        "by": code_digest(),
+        "marks": marks(reader, policy, *ledgers),
+        "ledgers": [_plain(each, arrays) for each in ledgers],
+    }
     head = json.dumps(about).encode()
     body = len(head).to_bytes(8, "little") + head + b"".join(arrays)
     path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -72,7 +76,7 @@ def write(path: Path, reader: Queries, policy: int, ledgers: Ledgers) -> None:
 
 
 def read(path: Path, reader: Queries, policy: int) -> Ledgers | None:
-    """The ledgers of a policy of this journal; None where the file has none."""
+    """Read the ledgers of a policy of this journal; None if the file has no usable ones."""
     try:
         raw = path.read_bytes()
         body = raw[SEAL:]
@@ -80,9 +84,9 @@ def read(path: Path, reader: Queries, policy: int) -> Ledgers | None:
             return None
         size = int.from_bytes(body[:8], "little")
         about = json.loads(body[8 : 8 + size])
-        if about["by"] != made_by():
+        if about["by"] != code_digest():
             return None
-        updates, feedback = (_made(each, memoryview(body)[8 + size :]) for each in about["ledgers"])
+        updates, feedback = (_restore(each, memoryview(body)[8 + size :]) for each in about["ledgers"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
     waits = "SELECT 1 FROM pending p JOIN decision d ON d.id = p.decision WHERE p.policy = ? AND d.rowid <= ? LIMIT 1"
@@ -92,7 +96,7 @@ def read(path: Path, reader: Queries, policy: int) -> Ledgers | None:
 
 
 def _plain(value: Any, arrays: list[bytes]) -> Any:
-    """A value as JSON has it; arrays go behind it."""
+    """Return a value as JSON can hold it; append its arrays to `arrays`."""
     if isinstance(value, np.ndarray):
         place = sum(map(len, arrays))
         arrays.append(np.ascontiguousarray(value).tobytes())
@@ -108,19 +112,19 @@ def _plain(value: Any, arrays: list[bytes]) -> Any:
     return value
 
 
-def _made(given: Any, arrays: memoryview) -> Any:
-    """The value that `_plain` wrote."""
-    if not isinstance(given, dict):
-        return given
-    ((what, parts),) = given.items()
+def _restore(value: Any, arrays: memoryview) -> Any:
+    """Return the value that `_plain` wrote."""
+    if not isinstance(value, dict):
+        return value
+    ((what, parts),) = value.items()
     if what == "array":
         dtype, shape, place = np.dtype(parts[0]), parts[1], parts[2]
         size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
         return np.frombuffer(arrays[place : place + size], dtype=dtype).reshape(shape).copy()
     if what == "kind":
-        found: Any = object.__new__(KINDS[parts[0]])
-        for name, each in parts[1].items():
-            setattr(found, name, _made(each, arrays))
-        return found
-    some = [_made(each, arrays) for each in parts[0]]
-    return tuple(some) if what == "tuple" else deque(some, parts[1]) if what == "deque" else some
+        instance: Any = object.__new__(KINDS[parts[0]])
+        for name, inner in parts[1].items():
+            setattr(instance, name, _restore(inner, arrays))
+        return instance
+    items = [_restore(inner, arrays) for inner in parts[0]]
+    return tuple(items) if what == "tuple" else deque(items, parts[1]) if what == "deque" else items

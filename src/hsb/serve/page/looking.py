@@ -1,4 +1,4 @@
-"""A look at a view: figures from the journal, and what is shown of them. What the process beside the service does (`working`)."""
+"""Answer a request for a view: compute its figures from the journal and render them. Runs in the process of `working`."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +13,7 @@ View = dict[str, Any]
 
 
 class Section(NamedTuple):
-    """A view of a policy: its title, and what makes its figures."""
+    """A view of a policy: its title, and the function that computes its figures."""
 
     title: str
     figures: Callable[..., Any]
@@ -36,32 +36,32 @@ SECTIONS = {
 
 
 class Look(NamedTuple):
-    """What somebody wants to see: plain data."""
+    """A request for a view, as plain data."""
 
     section: str
     """A section of a policy, or "policies"."""
     pages: tuple[Sheet, ...]
     extra: View
-    """What the figures need beside the journal."""
+    """Data for the figures that are not in the journal."""
     shown: View
-    """What the template needs beside the figures."""
+    """Data for the template beside the figures."""
     json: bool
     part: bool
-    """Only the part that refreshes itself."""
+    """True: only the part that refreshes itself."""
 
 
 def answer(reader: JournalReader, cache: TallyCache, look: Look) -> bytes:
-    """The view, as HTML or JSON."""
+    """Return the view as HTML or JSON."""
     cache.begin_look(look.pages)
     page = None if look.section == "policies" else look.pages[0]
     if page is None:
-        found = overview.policies(reader, cache, list(look.pages))
+        figures = overview.policies(reader, cache, list(look.pages))
     else:
-        found = SECTIONS[look.section].figures(reader, cache, page, look.extra)
+        figures = SECTIONS[look.section].figures(reader, cache, page, look.extra)
     if look.json:
         about = {} if page is None else {"policy": page.name, "version": page.version}
-        said = {**found, "section": look.section, "synthetic": look.shown["synthetic"], **about}
-        return json.dumps(plain(said), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        content = {**figures, "section": look.section, "synthetic": look.shown["synthetic"], **about}
+        return json.dumps(plain(content), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     title = "Policies" if page is None else SECTIONS[look.section].title
-    given = {**look.shown, "section": look.section, "title": title, "page": page, "sections": SECTIONS, "it": found}
-    return html(look.section, given, look.part).encode()
+    data = {**look.shown, "section": look.section, "title": title, "page": page, "sections": SECTIONS, "it": figures}
+    return html(look.section, data, look.part).encode()

@@ -1,7 +1,7 @@
-"""What the page shows, as numbers: pure functions of the journal's rows, and sums that take in rows a part at a time.
+"""The page's numbers: pure functions of the journal's rows, and sums that add rows a part at a time.
 
-A `UpdateTally` has sums over a policy's updates, in the order of its stream. Every estimate of what another rule would have earned weighs
-updates by 1 / propensity: it is fair whatever the policy learned meanwhile. Intervals: `bands`.
+An `UpdateTally` has sums over a policy's updates, in the order of its stream. The estimate of another rule's reward weights updates by
+1 / propensity, so what the policy learned meanwhile does not bias it. `bands` has the intervals.
 """
 
 import json
@@ -19,18 +19,18 @@ from ..core.sampling import places_of
 from .bands import ERROR, bets, controlled, differences, evidence, honesty, intervals
 
 MOST_BUCKETS = 96
-FEW_ARMS = 20  # so many arms have a band at every point of time
-RECENT = 2000  # updates that are kept for rates
-CLOSE = 1e-9  # by how much a weight may miss 1 where arms are drawn uniformly
-TINY = 1e-300  # instead of 0, where there is no floor
-FINEST = 1_000_000  # microseconds of a bucket at first
+FEW_ARMS = 20  # arms at most, for a band of each at every time
+RECENT = 2000  # last updates, for rates
+CLOSE = 1e-9  # how far a weight may be from 1 if arms are drawn uniformly
+TINY = 1e-300  # instead of 0, if there is no floor
+FINEST = 1_000_000  # initial microseconds of a bucket
 
 
 class Band(NamedTuple):
-    """An estimate, and where the truth lies; ends None where nothing can be said.
+    """An estimate and its interval; `low` and `high` are None if there is no interval.
 
-    Estimates are as the weights make them, right on average: early on one may lie outside of its interval, and of the rewards' range. Were
-    they clipped, a rule's value and the policy less the rule would not fit each other.
+    Estimates are unbiased weighted averages: early on one may lie outside its interval and outside the range of rewards. They are not clipped:
+    clipped, a rule's value and the difference between policy and rule would be inconsistent.
     """
 
     value: float | None
@@ -42,30 +42,30 @@ NOTHING = Band(None, None, None)
 
 
 class Updates(NamedTuple):
-    """Updates as columns."""
+    """Columns of updates."""
 
-    at: Any  # learned
-    decided: Any
+    at: Any  # when learned
+    decided: Any  # when decided
     arm: Any
     p: Any
     reward: Any
     available: Any  # (n, arms)
     u: Any
     defaulted: Any
-    least: Any  # the smallest probability that any arm available could have had; 0 without a floor
-    ramp: Any  # the share of decisions that the policy had, in place of the baseline
-    own: Any  # the policy's own probability of the arm, floor included, over the logged one; 0 in the shadow, where nobody knows it
+    least: Any  # the smallest probability that an available arm can have; 0 without a floor
+    ramp: Any  # the share of decisions that the policy gets, not the baseline
+    own: Any  # the policy's own probability of the arm, floor included, over the logged one; 0 in shadow mode, where it is unknown
 
 
 class Floors:
-    """The floor that there was at each version: from the rows of a stream that set it."""
+    """The floor at each version, from the rows of a stream that set it."""
 
     def __init__(self) -> None:
         self.since: list[int] = [0]
         self.floors: list[float] = [0.0]
 
     def take(self, row: StreamRow) -> None:
-        """Look at a row."""
+        """Record the floor if the row sets it."""
         if row.kind not in (RowKind.CREATE, RowKind.SETTINGS):
             return
         data = json.loads(row.data or "{}")
@@ -75,39 +75,41 @@ class Floors:
             self.floors.append(float(floor))
 
     def at(self, version: int) -> float:
-        """The floor by which decisions of a version were made."""
+        """Return the floor of decisions made at a version."""
         return self.floors[bisect_right(self.since, version) - 1]
 
 
 def updates_of(entries: Iterable[tuple[StreamRow, DecisionRow | None]], arms: int, floors: Floors) -> Updates:
-    """The updates among rows of a stream."""
+    """Return the updates among the rows of a stream."""
     rows = []
-    for row, made in entries:
+    for row, decision in entries:
         floors.take(row)
-        if made is not None and row.reward is not None:
-            rows.append((row, made))
+        if decision is not None and row.reward is not None:
+            rows.append((row, decision))
     available = np.zeros((len(rows), arms), dtype=bool)
     known: dict[bytes, list[int]] = {}
-    for k, (_, made) in enumerate(rows):
-        places = known.get(made.available)
+    for k, (_, decision) in enumerate(rows):
+        places = known.get(decision.available)
         if places is None:
-            places = known[made.available] = places_of(made.available)
+            places = known[decision.available] = places_of(decision.available)
         available[k, places] = True
-    column = [[row.at for row, _ in rows], [made.at for _, made in rows], [made.arm for _, made in rows]]
+    column = [[row.at for row, _ in rows], [decision.at for _, decision in rows], [decision.arm for _, decision in rows]]
     at, decided, arm = (np.asarray(each, dtype=np.int64) for each in column)
-    real = [[made.propensity for _, made in rows], [row.reward for row, _ in rows]]
+    real = [[decision.propensity for _, decision in rows], [row.reward for row, _ in rows]]
     p, reward = (np.asarray(each, dtype=np.float64) for each in real)
-    u = np.asarray([made.u for _, made in rows], dtype=np.float64)
-    least = np.asarray([made.ramp * floors.at(made.version) for _, made in rows]) / np.maximum(available.sum(axis=1), 1)
+    u = np.asarray([decision.u for _, decision in rows], dtype=np.float64)
+    least = np.asarray([decision.ramp * floors.at(decision.version) for _, decision in rows]) / np.maximum(
+        available.sum(axis=1), 1
+    )
     defaulted = np.asarray([row.defaulted for row, _ in rows], dtype=bool)
-    ramp = np.asarray([made.ramp for _, made in rows], dtype=np.float64)
-    based = np.asarray([made.baseline == made.arm for _, made in rows], dtype=bool)
+    ramp = np.asarray([decision.ramp for _, decision in rows], dtype=np.float64)
+    based = np.asarray([decision.baseline == decision.arm for _, decision in rows], dtype=bool)
     own = np.maximum(p - (1.0 - ramp) * based, 0.0) / (np.where(ramp > 0.0, ramp, np.inf) * p)
     return Updates(at, decided, arm, p, reward, available, u, defaulted, least, ramp, np.where(ramp == 1.0, 1.0, own))
 
 
 class Bucket:
-    """What was learned in a stretch of time, and the sums of all that was learned up to its end."""
+    """The updates of a period, and the sums of all updates until its end."""
 
     __slots__ = ("arms", "place", "played", "reward", "rows", "sums", "totals")
 
@@ -119,14 +121,14 @@ class Bucket:
         self.arms: Any = None  # bets of each arm
 
     def join(self, later: "Bucket") -> None:
-        """Take in the one that follows."""
+        """Merge the next bucket into this one."""
         self.rows, self.reward = self.rows + later.rows, self.reward + later.reward
         self.played = _wider(self.played, len(later.played)) + later.played
         self.totals, self.sums, self.arms = later.totals, later.sums, later.arms
 
 
 class UpdateTally:
-    """Sums over a policy's updates. `scale` is the range of rewards; None where it is found on the way: there are no bands then."""
+    """Sums over a policy's updates. `scale` is the range of rewards; None if it is inferred from the data: there are no intervals then."""
 
     def __init__(self, scale: tuple[float, float] | None) -> None:
         self.scale, self.rows, self.reward, self.defaulted = scale, 0, 0.0, 0
@@ -134,7 +136,7 @@ class UpdateTally:
         self.uniform = np.zeros((2, len(STAKES)))
         self.gain = np.zeros((2, len(STAKES)))  # policy less uniform
         self.chosen = ChosenSums()
-        self.shared = self.uneven = 0  # updates of which the baseline had a part; that were not drawn uniformly
+        self.shared = self.uneven = 0  # updates in which the baseline had a share; updates not drawn uniformly
         self.weights = np.zeros(3)  # of uniform play: sum of w r, of w, of w squared
         self.arms = ArmSums(0)
         self.even = np.zeros((2, len(STAKES)))  # bets on the draws' u being too large, too small
@@ -142,42 +144,44 @@ class UpdateTally:
         self.recent: deque[tuple[int, int, int, float]] = deque(maxlen=RECENT)  # learned, decided, arm, reward
         self.least = 1.0
 
-    def add(self, given: Updates) -> None:
-        """Take in updates that follow."""
-        n = len(given.at)
+    def add(self, updates: Updates) -> None:
+        """Add the next updates."""
+        n = len(updates.at)
         if not n:
             return
-        self.arms.widen(given.available.shape[1])
-        first = self.buckets[0].place * self.width if self.buckets else int(given.at[0])
-        while int(given.at[-1]) // self.width - first // self.width >= MOST_BUCKETS:
+        self.arms.widen(updates.available.shape[1])
+        first = self.buckets[0].place * self.width if self.buckets else int(updates.at[0])
+        while int(updates.at[-1]) // self.width - first // self.width >= MOST_BUCKETS:
             self._coarser()
-        stamps = given.at // self.width
+        stamps = updates.at // self.width
         cuts = np.flatnonzero(np.diff(stamps)) + 1
         for part in np.split(np.arange(n), cuts):
-            self._add(Updates(*(column[part[0] : part[-1] + 1] for column in given)))
-        rows = zip(given.at[-RECENT:], given.decided[-RECENT:], given.arm[-RECENT:], given.reward[-RECENT:], strict=True)
+            self._add(Updates(*(column[part[0] : part[-1] + 1] for column in updates)))
+        rows = zip(
+            updates.at[-RECENT:], updates.decided[-RECENT:], updates.arm[-RECENT:], updates.reward[-RECENT:], strict=True
+        )
         self.recent.extend((int(at), int(decided), int(arm), float(reward)) for at, decided, arm, reward in rows)
 
-    def _add(self, given: Updates) -> None:
-        r = self._scaled(given.reward)
+    def _add(self, updates: Updates) -> None:
+        r = self._scaled(updates.reward)
         guess = (self.reward + 0.5 + np.cumsum(r) - r) / (self.rows + 1.0 + np.arange(len(r)))
-        among = given.available.sum(axis=1)
-        w, most = 1.0 / (among * given.p), 1.0 / np.maximum(among * given.least, TINY)
+        among = updates.available.sum(axis=1)
+        w, most = 1.0 / (among * updates.p), 1.0 / np.maximum(among * updates.least, TINY)
         self.rows, self.reward = self.rows + len(r), self.reward + float(r.sum())
-        self.defaulted += int(given.defaulted.sum())
-        self.least = min(self.least, float(given.p.min()))
+        self.defaulted += int(updates.defaulted.sum())
+        self.least = min(self.least, float(updates.p.min()))
         self.weights += (float((w * r).sum()), float(w.sum()), float((w * w).sum()))
         if self.scale is not None:
             self.own += [bets(r).sum(axis=0), bets(1.0 - r).sum(axis=0)]
             for end, (term, about) in enumerate(((r, guess), (1.0 - r, 1.0 - guess))):
                 self.uniform[end] += controlled(w * term, w, about, most).sum(axis=0)
                 self.gain[end] += controlled(term + w * (1.0 - term), w, 1.0 - about, most).sum(axis=0)
-        self.shared += int((given.ramp < 1.0).sum())
+        self.shared += int((updates.ramp < 1.0).sum())
         self.uneven += int((np.abs(w - 1.0) > CLOSE).sum())
-        self.chosen.add(given, r, guess if self.scale is not None else None)
-        self.even += [bets(given.u).sum(axis=0), bets(1.0 - given.u).sum(axis=0)]
-        self.arms.add(given, r, guess if self.scale is not None else None)
-        self._bucket(given, r)
+        self.chosen.add(updates, r, guess if self.scale is not None else None)
+        self.even += [bets(updates.u).sum(axis=0), bets(1.0 - updates.u).sum(axis=0)]
+        self.arms.add(updates, r, guess if self.scale is not None else None)
+        self._bucket(updates, r)
 
     def _scaled(self, reward: Floats) -> Floats:
         if self.scale is None:
@@ -185,13 +189,13 @@ class UpdateTally:
         low, high = self.scale
         return np.asarray((np.clip(reward, low, high) - low) / (high - low))
 
-    def _bucket(self, given: Updates, r: Floats) -> None:
-        place = int(given.at[0]) // self.width
+    def _bucket(self, updates: Updates, r: Floats) -> None:
+        place = int(updates.at[0]) // self.width
         if not self.buckets or self.buckets[-1].place < place:
             self.buckets.append(Bucket(place, self.arms.count))
         last = self.buckets[-1]
         last.rows, last.reward = last.rows + len(r), last.reward + float(r.sum())
-        last.played = _wider(last.played, self.arms.count) + np.bincount(given.arm, minlength=self.arms.count)
+        last.played = _wider(last.played, self.arms.count) + np.bincount(updates.arm, minlength=self.arms.count)
         last.totals = (self.rows, self.reward, self.weights[0], self.arms.available.copy(), self.arms.weighted.copy())
         last.sums = np.stack([self.own, self.uniform])
         last.arms = self.arms.bets.copy() if self.arms.count <= FEW_ARMS else None
@@ -199,7 +203,7 @@ class UpdateTally:
             self._coarser()
 
     def _coarser(self) -> None:
-        """Buckets twice as wide."""
+        """Double the width of the buckets."""
         self.width *= 2
         joined: list[Bucket] = []
         for each in self.buckets:
@@ -213,26 +217,26 @@ class UpdateTally:
     # -- figures --------------------------------------------------------------------------------------------------------
 
     def unscaled(self, value: Any) -> Any:
-        """In the rewards' own units."""
+        """Convert from [0, 1] to the units of rewards."""
         return value if self.scale is None else self.scale[0] + (self.scale[1] - self.scale[0]) * value
 
     def policy(self) -> Band:
-        """What was played earned a decision: the policy with its floor, and the baseline with its part."""
+        """Return the actual reward per decision: of the policy with its floor, and of the baseline with its share."""
         return self._band(self.reward / self.rows if self.rows else None, self.own, self.rows)
 
     def estimated(self) -> Band:
-        """What the policy would have earned by itself in the updates of which it had a part; nothing where there are none."""
+        """Return the estimated reward of the policy alone, over the updates in which it had a share."""
         chosen = self.chosen
         return self._band(chosen.weighted / chosen.rows if chosen.rows else None, chosen.bets, chosen.rows)
 
     def ahead_of_estimated(self) -> Band:
-        """What was played in these updates less that."""
+        """Return the actual reward in the updates of `estimated`, less that estimate."""
         chosen = self.chosen
         value = (chosen.reward - chosen.weighted) / chosen.rows if chosen.rows else None
         return self._difference(value, chosen.gain, chosen.rows)
 
     def even_play(self) -> Band:
-        """What it would have been, had every arm available been played equally often."""
+        """Return the estimated reward of uniform play over the available arms."""
         return self._band(self.weights[0] / self.rows if self.rows else None, self.uniform, self.rows)
 
     def _band(self, value: float | None, sums: Floats, rows: int, error: float = ERROR) -> Band:
@@ -244,7 +248,7 @@ class UpdateTally:
         return Band(*(float(self.unscaled(each)) for each in (value, low[0], high[0])))
 
     def ahead(self) -> Band:
-        """The policy less uniform play."""
+        """Return the policy's reward less that of uniform play."""
         value = (self.reward - self.weights[0]) / self.rows if self.rows else None
         return self._difference(value, self.gain, self.rows)
 
@@ -258,14 +262,14 @@ class UpdateTally:
         return Band(*(float(width * each) for each in (value, low[0], high[0])))
 
     def arm(self, place: int, error: float = ERROR) -> Band:
-        """What an arm would earn if it were always played, where it is available; `error`: how often the interval may ever be wrong."""
+        """Return the estimated reward of always playing an arm while it is available. `error` bounds the probability of an error, ever."""
         arms = self.arms
         if place >= arms.count or not arms.available[place]:
             return NOTHING
         return self._band(arms.weighted[place] / arms.available[place], arms.bets[place], int(arms.available[place]), error)
 
     def ahead_of(self, place: int, error: float = ERROR) -> Band:
-        """The policy less an arm that is always played, where it is available."""
+        """Return the policy's reward less that of always playing an arm, while the arm is available."""
         arms = self.arms
         if place >= arms.count or not arms.available[place]:
             return NOTHING
@@ -273,19 +277,19 @@ class UpdateTally:
         return self._difference(value, arms.gain[place], int(arms.available[place]), error)
 
     def raw(self, place: int) -> float | None:
-        """The average of rewards that an arm got where it was played: of other contexts than those of other arms."""
+        """Return the average reward of an arm when it was played. Arms are played in different contexts: do not compare these averages."""
         arms = self.arms
         if place >= arms.count or not arms.played[place]:
             return None
         return float(self.unscaled(arms.rewards[place] / arms.played[place]))
 
     def best(self, places: Iterable[int]) -> int | None:
-        """The arm that would have earned most, by the estimates, among those that were played at all."""
+        """Return the arm with the largest estimated reward among those that were ever played."""
         some = [place for place in places if place < self.arms.count and self.arms.played[place]]
         return max(some, key=lambda place: self.arms.weighted[place] / self.arms.available[place], default=None)
 
     def support(self) -> tuple[float, bool]:
-        """The average weight of uniform play, which must be about 1; and is it? Where arms are never played it is less."""
+        """Return the average weight of uniform play, and True if it is about 1. It is less if some arms are never played."""
         if not self.rows:
             return 1.0, True
         mean = self.weights[1] / self.rows
@@ -293,7 +297,7 @@ class UpdateTally:
         return float(mean), bool(abs(mean - 1.0) <= max(0.02, 4.5 * error))
 
     def suspicion(self) -> dict[str, float]:
-        """Logarithms of e-values: that some arm was played more often than was logged, that the draws are too large, or too small."""
+        """Return log e-values against: no arm was played more often than logged; the draws are not too large; not too small."""
         if not self.rows:
             return {"arms": 0.0, "large": 0.0, "small": 0.0}
         rows, half = np.array([float(self.rows)]), np.full(2, 0.5)
@@ -305,22 +309,22 @@ class UpdateTally:
         return {"arms": together, "large": float(large), "small": float(small)}
 
     def rate(self, now: int, span: int = 60_000_000) -> float:
-        """Updates a second, of late."""
+        """Return the recent number of updates per second."""
         return sum(1 for at, *_ in self.recent if at > now - span) / (span / 1e6)
 
 
 class ChosenSums:
-    """Of the updates of which the policy had a part: how many, their rewards, weighted as the policy would have played by itself; bets on
-    these, and on what was played less them. Weights are 1 over the policy's part at most."""
+    """Sums over the updates in which the policy had a share: their number, their rewards, their rewards weighted as the policy alone would have
+    played; bets on the weighted rewards, and on the actual rewards less these. Weights are at most 1 over the policy's share."""
 
     def __init__(self) -> None:
         self.rows, self.reward, self.weighted = 0, 0.0, 0.0
         self.bets, self.gain = np.zeros((2, len(STAKES))), np.zeros((2, len(STAKES)))
 
-    def add(self, given: Updates, r: Floats, guess: Floats | None) -> None:
-        """Take in updates, with their scaled rewards, and what was to be expected of each; None where there are no bands."""
-        some = given.ramp > 0.0
-        w, r, most = given.own[some], r[some], 1.0 / given.ramp[some]
+    def add(self, updates: Updates, r: Floats, guess: Floats | None) -> None:
+        """Add updates, with their scaled rewards `r` and a prediction of each; None if there are no intervals."""
+        some = updates.ramp > 0.0
+        w, r, most = updates.own[some], r[some], 1.0 / updates.ramp[some]
         self.rows, self.reward, self.weighted = (
             self.rows + len(r),
             self.reward + float(r.sum()),
@@ -334,8 +338,7 @@ class ChosenSums:
 
 
 class ArmSums:
-    """Sums by arm. `bets` on w r and w (1 - r), `gain` on the policy less the arm, `honest` on w; all over updates in which it was
-    available."""
+    """Sums by arm over the updates in which it was available: `bets` on w r and w (1 - r), `gain` on the policy less the arm, `honest` on w."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -345,27 +348,27 @@ class ArmSums:
         self.honest = np.zeros((count, stakes))
 
     def widen(self, count: int) -> None:
-        """Make room for arms that were added."""
+        """Extend the sums to `count` arms."""
         if count > self.count:
             for name, value in vars(self).items():
                 if name != "count":
                     setattr(self, name, _wider(value, count))
             self.count = count
 
-    def add(self, given: Updates, r: Floats, guess: Floats | None) -> None:
-        """Take in updates, with their scaled rewards, and what was to be expected of each; None where there are no bands."""
-        w, count = 1.0 / given.p, self.count
+    def add(self, updates: Updates, r: Floats, guess: Floats | None) -> None:
+        """Add updates, with their scaled rewards `r` and a prediction of each; None if there are no intervals."""
+        w, count = 1.0 / updates.p, self.count
         mask = np.zeros((len(r), count))
-        mask[:, : given.available.shape[1]] = given.available
+        mask[:, : updates.available.shape[1]] = updates.available
         self.available += mask.sum(axis=0)
         self.reward_available += r @ mask
-        self.played += np.bincount(given.arm, minlength=count)
-        self.rewards += np.bincount(given.arm, r, minlength=count)
-        self.weighted += np.bincount(given.arm, w * r, minlength=count)
-        np.add.at(self.honest, given.arm, bets(w))
+        self.played += np.bincount(updates.arm, minlength=count)
+        self.rewards += np.bincount(updates.arm, r, minlength=count)
+        self.weighted += np.bincount(updates.arm, w * r, minlength=count)
+        np.add.at(self.honest, updates.arm, bets(w))
         if guess is None:
             return
-        most, none = 1.0 / np.maximum(given.least, TINY), np.zeros(len(r))  # an arm that was not played has weight 0
+        most, none = 1.0 / np.maximum(updates.least, TINY), np.zeros(len(r))  # an arm that was not played has weight 0
         for end, (term, about) in enumerate(((r, guess), (1.0 - r, 1.0 - guess))):
             for sums, played, other, c in (
                 (self.bets, w * term, none, about),
@@ -373,9 +376,9 @@ class ArmSums:
             ):
                 idle = controlled(other, none, c, most)
                 sums[:, end] += mask.T @ idle
-                np.add.at(sums[:, end], given.arm, controlled(played, w, c, most) - idle)
+                np.add.at(sums[:, end], updates.arm, controlled(played, w, c, most) - idle)
 
 
 def _wider(values: Floats, count: int) -> Floats:
-    """With zeros for arms that came later."""
+    """Append zeros for later arms."""
     return np.concatenate([values, np.zeros((count - len(values), *values.shape[1:]))]) if count > len(values) else values

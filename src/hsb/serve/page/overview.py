@@ -1,4 +1,4 @@
-"""What the first views show: all policies, whether one pays, its arms."""
+"""Figures of the first views: all policies, one policy's rewards, its arms."""
 
 from itertools import islice
 from typing import Any
@@ -10,28 +10,28 @@ from .bands import arm_error
 from .feedback import missing_alarm
 from .numbers import Band, UpdateTally
 from .sheets import Sheet, TallyCache
-from .words import counted, interval, named, number, percent, signed, span, stamp, verdict
+from .words import interval, number, one_line, percent, quantity, signed, span, stamp, verdict
 
 View = dict[str, Any]
-SOME = 5000  # pending decisions that are counted
-FEW = 50  # decisions without feedback that are no reason to worry
-SUSPECT = 6.9  # log(1000): an e-value that nobody should get by chance
-SHOWN_ARMS = 60  # of a policy with very many
+SOME = 5000  # pending decisions counted at most
+FEW = 50  # decisions without feedback that cause no alarm
+SUSPECT = 6.9  # log(1000): an e-value that is hard to explain by chance
+SHOWN_ARMS = 60  # arms shown at most
 
 
 def policies(reader: JournalReader, cache: TallyCache, pages: list[Sheet]) -> View:
-    """A line for each policy."""
+    """Return a summary of each policy."""
     return {"policies": [_line(reader, cache, each) for each in pages]}
 
 
 def _line(reader: JournalReader, cache: TallyCache, page: Sheet) -> View:
     tally, behind = cache.tally(reader, page)
     waiting, due = waits(reader, page)
-    found = alarms(page, tally, cache.evidence(reader, page), due, waiting)
+    raised = alarms(page, tally, cache.evidence(reader, page), due, waiting)
     return {
         "name": page.name,
         "state": state(page, tally, waiting),
-        "alarms": found,
+        "alarms": raised,
         "updates": page.updates,
         "arms": len(page.active_arms),
         "reward": tally.policy()._asdict(),
@@ -41,72 +41,72 @@ def _line(reader: JournalReader, cache: TallyCache, page: Sheet) -> View:
 
 
 def waits(reader: JournalReader, page: Sheet) -> tuple[int, int | None]:
-    """How many decisions wait for feedback, up to 5,000; and when the first of them is due."""
+    """Return the number of decisions that wait for feedback, up to 5,000, and the deadline of the first."""
     some = list(islice(reader.pending(page.id), SOME))
     return len(some), some[0].deadline if some else None
 
 
 def state(page: Sheet, tally: UpdateTally, waiting: int) -> str:
-    """How a policy fares, in a sentence."""
+    """Return a policy's state in a sentence."""
     if page.archived:
-        return "archived: it decides no more"
+        return "archived: it makes no more decisions"
     if not page.updates and not waiting:
         return "new: no decisions yet"
     rate = tally.rate(page.now)
-    said, unit = (number(rate, 2), "second") if rate >= 0.1 else (number(60 * rate, 2), "minute")
-    often = f"{said} {'update' if said == '1' else 'updates'} a {unit}" if rate else "quiet now"
+    digits, unit = (number(rate, 2), "second") if rate >= 0.1 else (number(60 * rate, 2), "minute")
+    often = f"{digits} {'update' if digits == '1' else 'updates'} per {unit}" if rate else "no updates in the last minute"
     ramp = page.settings["ramp"]
-    mode = "learning" if ramp == 1.0 else "in the shadow" if ramp == 0.0 else f"on {percent(ramp)} of traffic"
-    wait = f"{waiting:,} or more wait" if waiting == SOME else counted(waiting, "waits", "wait")
-    more = f"{wait} for feedback" if waiting else "nothing waits"
+    mode = "learning" if ramp == 1.0 else "in shadow mode" if ramp == 0.0 else f"on {percent(ramp)} of traffic"
+    wait = f"{waiting:,} or more decisions wait" if waiting == SOME else quantity(waiting, "decision waits", "decisions wait")
+    more = f"{wait} for feedback" if waiting else "no decision waits for feedback"
     return f"{mode}, {often}, {more}"
 
 
 def alarms(page: Sheet, tally: UpdateTally, evidence: FeedbackEvidence, due: int | None, waiting: int = 0) -> list[str]:
-    """What needs somebody; `due` is when the decision that waits longest is closed."""
-    found = []
+    """Return the alarms of a policy. `due` is the deadline of the decision that has waited longest."""
+    raised = []
     if page.held:
-        found.append("The clock jumped: no decision is closed until it is back, or an admin confirms it.")
+        raised.append("The clock jumped. No decision is closed until the clock is right again or an admin confirms it.")
     if tally.rows and tally.ahead().high is not None and (tally.ahead().high or 0.0) < 0.0:
-        found.append(f"{'What was played' if tally.shared else 'It'} earns less than uniform play would.")
+        raised.append(f"{'The traffic' if tally.shared else 'The policy'} earns less than uniform play would.")
     doubt = tally.suspicion()
     lacking = missing_alarm(page, evidence)
     if lacking is not None:
-        found.append(lacking)
+        raised.append(lacking)
     if evidence.log_honesty() > SUSPECT:
-        found.append("The logged probabilities do not fit what was played: see the audit.")
+        raised.append("The logged probabilities do not fit the arms played. See Audit.")
     elif lacking is None and max(doubt.values()) > SUSPECT:
-        found.append(
-            "What was learned does not fit the logged probabilities: they are wrong, or feedback depends on the arm. See the audit."
+        raised.append(
+            "The updates do not fit the logged probabilities: these are wrong, or missing feedback depends on the arm. See Audit."
         )
     if waiting > FEW and page.settings["feedback"]["default_reward"] is None and len({row[-1] for row in tally.recent}) == 1:
-        found.append(
-            f"All updates have the same reward, and {waiting:,} decisions have none. If no feedback means no success, set a default reward."
+        raised.append(
+            f"All updates have the same reward, and {waiting:,} decisions wait for one. If no feedback means no success, set a default reward."
         )
-    found += page.warnings
+    raised += page.warnings
     if page.not_learned:
-        found.append(f"{counted(page.not_learned, 'row')} could not be learned: see problems.")
+        raised.append(f"{quantity(page.not_learned, 'row')} could not be learned. See Problems.")
     last = tally.recent[-1][0] if tally.recent else None
     wait = page.settings["feedback"]["wait"]
     waited = 0.0 if due is None else wait - (due - page.now) / 1e6
     if last is not None and waited > min(3600.0, 0.9 * wait) and (page.now - last) / 1e6 > max(3600.0, 2.0 * wait):
-        found.append(f"No feedback for {span((page.now - last) / 1e6)}.")
-    return found
+        raised.append(f"No feedback for {span((page.now - last) / 1e6)}.")
+    return raised
 
 
 def overview(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
-    """Does it pay?"""
+    """Return the rewards of a policy and of the rules that it is compared with."""
     tally, behind = cache.tally(reader, page)
     waiting, due = waits(reader, page)
     times, best = curves.times(tally), tally.best(page.place(arm) for arm in page.active_arms)
     sound, fair = tally.support()
-    who = played(page, tally)
+    who = player(page, tally)
     rows, lines = [_row(who, "policy", tally.policy(), None)], []
     lines.append(("policy", curves.policy_curve(tally, who)))
     if tally.shared and page.exact:
-        rows.append(_row("the policy, estimated", "estimated", tally.estimated(), tally.ahead_of_estimated(), who))
+        rows.append(_row("the policy alone, estimated", "estimated", tally.estimated(), tally.ahead_of_estimated(), who))
     if tally.rows and page.exact and fair:
-        if not plays_evenly(page, tally):  # else it would be compared with itself
+        if not plays_uniformly(page, tally):  # it would be compared with itself
             rows.append(_row("uniform play", "uniform", tally.even_play(), tally.ahead(), who))
             lines.append(("uniform", curves.uniform_curve(tally, "uniform play")))
         for name, line, place in _rivals(page, best):
@@ -121,7 +121,7 @@ def overview(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View)
         "behind": behind,
         "waiting": {"count": waiting, "more": waiting == SOME, "due": due},
         "rows": rows,
-        "less": f"{who.partition(',')[0].removeprefix('this ')} less this",
+        "less": f"{who.partition(',')[0].removeprefix('this ')} less this rule",
         "shared": tally.shared,
         "chosen": tally.chosen.rows,
         "times": times,
@@ -138,33 +138,33 @@ def overview(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View)
 
 
 def _rivals(page: Sheet, best: int | None) -> list[tuple[str, str, int]]:
-    """Baseline and best arm: name, line, place. Each may have been chosen for what the updates say: its interval is that of one of all arms."""
-    found = []
+    """Return name, line and place of baseline and best arm. Their intervals are those of all arms, since updates may have selected them."""
+    rivals = []
     base = None if page.baseline is None else page.place(page.baseline)
     if base is not None:
         also = ", also the best single arm" if base == best else ""
-        found.append((f"baseline{also}: always {named(page.baseline, 30)}", "baseline", base))
+        rivals.append((f"baseline{also}: always {one_line(page.baseline, 30)}", "baseline", base))
     if best is not None and best != base:
-        found.append((f"best single arm: always {named(page.arms[best], 30)}", "best", best))
-    return found
+        rivals.append((f"best single arm: always {one_line(page.arms[best], 30)}", "best", best))
+    return rivals
 
 
-def plays_evenly(page: Sheet, tally: UpdateTally) -> bool:
-    """Is it a plain experiment, with a floor of 1 from the beginning?"""
+def plays_uniformly(page: Sheet, tally: UpdateTally) -> bool:
+    """Return True if the policy has played uniformly from the beginning, with a floor of 1."""
     return page.settings["floor"] == 1.0 and not tally.uneven
 
 
-def played(page: Sheet, tally: UpdateTally) -> str:
-    """What the rewards are those of: the policy's only if no baseline ever had a part."""
+def player(page: Sheet, tally: UpdateTally) -> str:
+    """Return whose rewards the updates have: the policy's only if no baseline ever had a share."""
     if tally.shared:
-        return "what was played"
-    return "this policy, which plays uniformly" if plays_evenly(page, tally) else "this policy"
+        return "all traffic"
+    return "this policy, which plays uniformly" if plays_uniformly(page, tally) else "this policy"
 
 
 def _row(name: str, line: str, value: Band, ahead: Band | None, who: str = "") -> View:
-    who, said, look = who.partition(",")[0].removeprefix("this "), "", ""
+    who, answer, look = who.partition(",")[0].removeprefix("this "), "", ""
     if ahead is not None and ahead.value is not None:
-        said, look = verdict(ahead, f"{who} is ahead", f"{who} is behind", "cannot be told yet")
+        answer, look = verdict(ahead, f"{who} is better", f"{who} is worse", "undecided so far")
     return {
         "name": name,
         "line": line,
@@ -172,13 +172,13 @@ def _row(name: str, line: str, value: Band, ahead: Band | None, who: str = "") -
         "interval": interval(value),
         "ahead": None if ahead is None else ahead._asdict(),
         "ahead_words": "" if ahead is None or ahead.value is None else f"{signed(ahead.value)} ({interval(ahead, True)})",
-        "verdict": said,
+        "verdict": answer,
         "look": look,
     }
 
 
 def arms(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
-    """Who is played how often, and what each would earn."""
+    """Return how often each arm is played, and what it would earn if it were always played."""
     tally, behind = cache.tally(reader, page)
     _, fair = tally.support()
     waiting, _ = waits(reader, page)

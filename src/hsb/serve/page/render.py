@@ -1,4 +1,4 @@
-"""Templates filled in. Everything is escaped; what is not is made in `svg`."""
+"""Render templates. Everything is escaped except the markup that `svg` makes."""
 
 import math
 from pathlib import Path
@@ -24,8 +24,8 @@ ENVIRONMENT = Environment(
     lstrip_blocks=True,
 )
 ENVIRONMENT.filters.update(
-    named=words.named,
-    counted=words.counted,
+    one_line=words.one_line,
+    quantity=words.quantity,
     number=words.number,
     percent=words.percent,
     span=words.span,
@@ -34,38 +34,38 @@ ENVIRONMENT.filters.update(
 )
 
 
-def html(name: str, given: dict[str, Any], part: bool) -> str:
-    """A view, whole or only the part that refreshes itself."""
+def html(name: str, data: dict[str, Any], part: bool) -> str:
+    """Render view `name` with `data`: the whole page, or if `part` only the part that refreshes itself."""
     template = ENVIRONMENT.get_template(f"{name}.html")
     if not part:
-        return template.render(given)
-    context = template.new_context(given)
+        return template.render(data)
+    context = template.new_context(data)
     return "".join(template.blocks["live"](context))
 
 
 def plain(value: Any) -> Any:
-    """Figures as JSON has them: sums that are no numbers any more, of rewards near the largest, are null.
+    """Return figures as JSON can hold them: infinite and NaN sums, of rewards near the largest float, become null.
 
     >>> plain({"value": 1e308 * 10, "rows": [0.5, (None, "a")]})
     {'value': None, 'rows': [0.5, [None, 'a']]}
     """
     if isinstance(value, dict):
-        return {name: plain(each) for name, each in value.items()}
+        return {name: plain(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [plain(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _span(lines: Any, whole: bool = False) -> tuple[float, float]:
-    """The range of all values in lists: of their second halves, since bands begin as wide as can be, or of the whole lists."""
-    some = []
+    """Return the range of all values in `lines`: of their second halves, because bands begin as wide as possible, or if `whole` of all."""
+    values = []
     for line in lines:
-        some += [value for value in line[0 if whole else len(line) // 2 :] if value is not None and math.isfinite(value)]
-    return (min(some), max(some)) if some else (0.0, 1.0)
+        values += [value for value in line[0 if whole else len(line) // 2 :] if value is not None and math.isfinite(value)]
+    return (min(values), max(values)) if values else (0.0, 1.0)
 
 
 def _pick(values: list[Any], count: int = 5) -> list[Any]:
-    """Some of a list, at even steps from first to last; times are filled in between."""
+    """Return `count` evenly spaced times from the first to the last; shorter lists unchanged."""
     if len(values) < 2:
         return values
     first, last = values[0], values[-1]
@@ -73,10 +73,10 @@ def _pick(values: list[Any], count: int = 5) -> list[Any]:
 
 
 def _some_of(values: list[Any], count: int = 5) -> list[str]:
-    """Labels of an axis: all of a few, else some at even steps."""
+    """Return labels of an axis: all of up to eight values, else `count` at even steps."""
     if len(values) > 8:
         values = [values[round(k * (len(values) - 1) / (count - 1))] for k in range(count)]
-    return [words.number(v) if isinstance(v, float) else words.named(v, 14) for v in values]
+    return [words.number(v) if isinstance(v, float) else words.one_line(v, 14) for v in values]
 
 
 ENVIRONMENT.globals.update(some_of=_some_of)

@@ -1,4 +1,4 @@
-"""What a policy is at a moment, as plain data: taken on the loop's thread, for the process that makes views of it."""
+"""A policy's state as plain data: taken on the event loop's thread, for the process that makes views."""
 
 import math
 import time
@@ -19,7 +19,7 @@ from .numbers import UpdateTally
 
 
 class Sheet(NamedTuple):
-    """A policy, as it is."""
+    """The state of a policy."""
 
     id: int
     name: str
@@ -27,7 +27,7 @@ class Sheet(NamedTuple):
     updates: int
     arms: list[str]
     first_arms: int
-    """How many of them there were from the beginning."""
+    """The number of arms when the policy was created."""
     active_arms: list[str]
     removed: list[str]
     settings: dict[str, Any]
@@ -39,24 +39,24 @@ class Sheet(NamedTuple):
     candidates: list[dict[str, Any]]
     held: bool
     notes: list[str]
-    """What there was to say when it was recovered."""
+    """Messages from the last recovery."""
     warnings: list[str]
     counts: dict[str, int]
     now: int
 
     @property
     def baseline(self) -> str | None:
-        """The arm that traffic gets which the policy does not."""
-        found: str | None = self.settings["baseline"]
-        return found
+        """The arm for the traffic that the policy does not get."""
+        arm: str | None = self.settings["baseline"]
+        return arm
 
     def place(self, arm: str) -> int:
-        """An arm's place among all that there ever were."""
+        """Return an arm's place among all arms, removed ones included."""
         return self.arms.index(arm)
 
 
 def sheet(core: Core, served: Served, now: int) -> Sheet:
-    """A policy's sheet."""
+    """Return a policy's sheet."""
     scale = served.live.scale
     return Sheet(
         served.id,
@@ -96,48 +96,48 @@ def _candidate(name: str, learner: Any, version: int) -> dict[str, Any]:
 
 
 class TallyCache:
-    """The ledgers of policies, brought up to date when somebody looks.
+    """The ledgers of policies, updated by each request for a view.
 
-    A look reads for about `seconds`, and at least a part; `advance` reads more of what is behind. `folder`: where they are kept.
+    A request reads for about `seconds`, and at least one part; `advance` reads more. `folder` has the ledgers' files.
     """
 
     def __init__(self, seconds: float = math.inf, folder: Path | None = None) -> None:
         self.seconds, self.folder = seconds, folder
         self.updates: dict[int, UpdateLedger] = {}
         self.feedback: dict[int, FeedbackLedger] = {}
-        self.pages: dict[int, Sheet] = {}  # as they were when somebody looked last
-        self.unkept: dict[int, int] = {}  # rows read that are in no file
+        self.pages: dict[int, Sheet] = {}  # at the last request
+        self.unsaved: dict[int, int] = {}  # rows that are in no file
         self.until, self.begun = math.inf, False
 
     def begin_look(self, pages: Iterable[Sheet]) -> None:
-        """Somebody looks at these policies."""
+        """Begin a request for these policies."""
         self.pages |= {page.id: page for page in pages}
         self.until, self.begun = time.monotonic() + self.seconds, False
 
     def tally(self, reader: JournalReader, page: Sheet) -> tuple[UpdateTally, int]:
-        """A policy's tally, and how many rows of its stream are not in it yet."""
+        """Return a policy's tally, and the number of rows of its stream that are not in it yet."""
         while self._updates(reader, page).at < page.version and self._may_read():
             if not self._read(self.updates, reader, page):
                 break
-        found = self._updates(reader, page)
-        return found.tally, max(0, page.version - found.at)
+        updates = self._updates(reader, page)
+        return updates.tally, max(0, page.version - updates.at)
 
     def evidence(self, reader: JournalReader, page: Sheet) -> FeedbackEvidence:
-        """A policy's decisions and feedback by arm, up to the first decision whose feedback may still come."""
+        """Return a policy's decisions and feedback by arm, up to the first decision whose feedback may still come."""
         self._feedback(reader, page)
         while self._may_read() and self._read(self.feedback, reader, page):
             pass
-        found = self._feedback(reader, page).evidence
-        found.widen(len(page.arms))
-        return found
+        evidence = self._feedback(reader, page).evidence
+        evidence.widen(len(page.arms))
+        return evidence
 
     def audit_entries(self, reader: JournalReader, page: Sheet) -> list[StreamRow]:
-        """The last rows of the policy's stream that are no updates, as far as it was read."""
-        found = (reader.stream(page.id, seq - 1, 1) for seq in self._updates(reader, page).audit_entries)
-        return [rows[0][0]._replace(body=None) for rows in found if rows]
+        """Return the last rows of the policy's stream that are not updates, among the rows read so far."""
+        parts = (reader.stream(page.id, seq - 1, 1) for seq in self._updates(reader, page).audit_entries)
+        return [rows[0][0]._replace(body=None) for rows in parts if rows]
 
     def advance(self, reader: JournalReader) -> bool:
-        """Read one more part of a policy that is behind; False where there is none."""
+        """Read one more part of a policy. Returns False if nothing is left to read."""
         for page in self.pages.values():
             if self._updates(reader, page).at < page.version and self._read(self.updates, reader, page):
                 return True
@@ -146,19 +146,19 @@ class TallyCache:
                 return True
         return False
 
-    def keep(self, reader: Any, least: int) -> None:
-        """Write those to their files of which at least so many rows are in none."""
+    def save(self, reader: Any, least: int) -> None:
+        """Write the ledgers with at least `least` unsaved rows to their files."""
         self.forget(reader)
-        for id, rows in list(self.unkept.items()):
+        for id, rows in list(self.unsaved.items()):
             if self.folder is not None and rows >= least and id in self.updates and id in self.feedback:
-                with suppress(OSError):  # they can be made again
+                with suppress(OSError):  # they can be computed again
                     ledger_file.write(self.folder / f"{id}.tally", reader, id, (self.updates[id], self.feedback[id]))
-                self.unkept[id] = 0
+                self.unsaved[id] = 0
 
     def forget(self, reader: JournalReader) -> None:
-        """Let go of policies that were erased."""
+        """Drop the ledgers of erased policies."""
         there = {row.id for row in reader.policies()}
-        for held in (self.updates, self.feedback, self.pages, self.unkept):
+        for held in (self.updates, self.feedback, self.pages, self.unsaved):
             for id in held.keys() - there:
                 del held[id]
         for path in () if self.folder is None else self.folder.glob("*.tally"):
@@ -171,23 +171,23 @@ class TallyCache:
 
     def _updates(self, reader: Any, page: Sheet) -> UpdateLedger:
         self._open(reader, page)
-        found = self.updates.get(page.id)
-        if found is None or found.tally.scale != page.scale:
-            found = self.updates[page.id] = UpdateLedger(page.scale)
-        return found
+        ledger = self.updates.get(page.id)
+        if ledger is None or ledger.tally.scale != page.scale:
+            ledger = self.updates[page.id] = UpdateLedger(page.scale)
+        return ledger
 
     def _feedback(self, reader: Any, page: Sheet) -> FeedbackLedger:
         self._open(reader, page)
         return self.feedback.setdefault(page.id, FeedbackLedger(page.first_arms))
 
     def _open(self, reader: Any, page: Sheet) -> None:
-        """Take what is in the policy's file, before anything of it is read."""
-        if self.folder is None or page.id in self.unkept:
+        """Load the policy's file before its first rows are read."""
+        if self.folder is None or page.id in self.unsaved:
             return
-        self.unkept[page.id] = 0
-        found = ledger_file.read(self.folder / f"{page.id}.tally", reader, page.id)
-        if found is not None and found[0].at <= page.version:
-            self.updates[page.id], self.feedback[page.id] = found
+        self.unsaved[page.id] = 0
+        ledgers = ledger_file.read(self.folder / f"{page.id}.tally", reader, page.id)
+        if ledgers is not None and ledgers[0].at <= page.version:
+            self.updates[page.id], self.feedback[page.id] = ledgers
 
     def _read(self, held: Any, reader: JournalReader, page: Sheet) -> int:
         try:
@@ -195,5 +195,5 @@ class TallyCache:
         except Torn as error:
             del held[page.id]
             raise error.__cause__ or error from None
-        self.unkept[page.id] = self.unkept.get(page.id, 0) + rows
+        self.unsaved[page.id] = self.unsaved.get(page.id, 0) + rows
         return rows

@@ -1,5 +1,5 @@
-"""Charts as SVG, made here: no script, no style attribute, no text inside. Numbers and words stand around them as HTML, so that they keep
-their size on a phone, and a table beside each says the same.
+"""Charts as SVG, without scripts, style attributes or text. Labels are HTML around the chart, so that they keep their size on a phone. A table
+beside each chart has the same numbers.
 """
 
 import math
@@ -11,12 +11,12 @@ from markupsafe import Markup, escape
 from .colours import HATCHES, arm_colour, luminance
 
 WIDE, HIGH = 1000, 300
-MOST = 1e290  # where an axis ends: sums of rewards beyond it are no numbers any more
+MOST = 1e290  # the largest end of an axis: larger sums of rewards overflow
 Line = Sequence[float | None]
 
 
 def nice(low: float, high: float, parts: int = 4) -> tuple[float, float, float]:
-    """Ends and step of an axis: round numbers around a range.
+    """Return ends and step of an axis: round numbers around a range.
 
     >>> nice(0.031, 0.142)
     (0.0, 0.15, 0.05)
@@ -36,7 +36,7 @@ def nice(low: float, high: float, parts: int = 4) -> tuple[float, float, float]:
 
 
 def axis(low: float, high: float) -> tuple[float, float, list[str]]:
-    """Ends of an axis that holds a range, and its labels from the top down."""
+    """Return the ends of an axis that contains a range, and its labels from the top down."""
     bottom, top, step = nice(low, high)
     count = round((top - bottom) / step)
     places = max(0, -math.floor(math.log10(step) + 1e-9)) + (
@@ -46,7 +46,7 @@ def axis(low: float, high: float) -> tuple[float, float, list[str]]:
 
 
 def curves(xs: Sequence[float], lines: Sequence[tuple[str, Line, Line, Line]], bottom: float, top: float, rules: int) -> Markup:
-    """Lines with bands: (class, values, low ends, high ends) over xs, and `rules` horizontal lines."""
+    """Draw lines with bands, each (class, values, low ends, high ends) over `xs`, and `rules` horizontal lines."""
     inside = [_rules(rules)]
     across = _across(xs)
     for name, _, low, high in lines:
@@ -63,7 +63,7 @@ def curves(xs: Sequence[float], lines: Sequence[tuple[str, Line, Line, Line]], b
 
 
 def stacked(places: Sequence[int], rows: Sequence[Sequence[float]], arms: int, prefix: str) -> Markup:
-    """Shares that add up to 1, one area an arm, the first at the bottom; each row over its own place, gaps left empty."""
+    """Draw shares that add up to 1 as one area per arm, the first at the bottom. Each row is at its place; gaps stay empty."""
     inside: list[Any] = [patterns(arms, prefix)]
     count = places[-1] + 1 if len(places) else 1
     for some in _runs(places):
@@ -79,28 +79,28 @@ def stacked(places: Sequence[int], rows: Sequence[Sequence[float]], arms: int, p
 
 
 def _runs(places: Sequence[int]) -> list[list[int]]:
-    """Rows whose places follow each other.
+    """Group rows at consecutive places.
 
     >>> _runs([0, 1, 4, 5])
     [[0, 1], [2, 3]]
     """
-    found: list[list[int]] = []
+    runs: list[list[int]] = []
     for row, place in enumerate(places):
-        if found and places[row - 1] == place - 1:
-            found[-1].append(row)
+        if runs and places[row - 1] == place - 1:
+            runs[-1].append(row)
         else:
-            found.append([row])
-    return found
+            runs.append([row])
+    return runs
 
 
 def tiles(rows: Sequence[Sequence[Sequence[float]]], arms: int, prefix: str) -> Markup:
-    """A tile for each (arm, probability), in rows from the top: paler where the arm is less sure."""
+    """Draw a tile for each (arm, probability), in rows from the top; paler tiles have lower probabilities."""
     inside: list[Any] = [patterns(arms, prefix)]
     high = HIGH / max(1, len(rows))
     for j, row in enumerate(rows):
         wide = WIDE / max(1, len(row))
-        for k, (arm, sure) in enumerate(row):
-            strength = 0.25 + 0.75 * max(0.0, (sure - 1.0 / arms) / (1.0 - 1.0 / arms)) if arms > 1 else 1.0
+        for k, (arm, probability) in enumerate(row):
+            strength = 0.25 + 0.75 * max(0.0, (probability - 1.0 / arms) / (1.0 - 1.0 / arms)) if arms > 1 else 1.0
             inside.append(
                 Markup('<rect x="{}" y="{}" width="{}" height="{}" fill="url(#{}{})" fill-opacity="{}"/>').format(
                     f"{k * wide:.1f}",
@@ -116,7 +116,7 @@ def tiles(rows: Sequence[Sequence[Sequence[float]]], arms: int, prefix: str) -> 
 
 
 def sparkline(values: Line) -> Markup:
-    """A line of values, as high as they need."""
+    """Draw a line of values, scaled to their range."""
     values = [value if value is not None and math.isfinite(value) else None for value in values]
     some = [value for value in values if value is not None]
     if len(some) < 2:
@@ -132,12 +132,12 @@ def sparkline(values: Line) -> Markup:
 
 
 def patterns(arms: int, prefix: str) -> Markup:
-    """What areas of each arm are filled with."""
+    """Return the fill patterns of all arms."""
     return Markup("<defs>{}</defs>").format(Markup("").join(pattern(k, arms, prefix) for k in range(arms)))
 
 
 def pattern(place: int, arms: int, prefix: str) -> Markup:
-    """An arm's colour and hatching."""
+    """Return the fill pattern of an arm: colour and hatching."""
     fill = arm_colour(place, arms)
     ink = "#ffffff" if luminance(fill) < 0.2 else "#000000"
     marks = {
@@ -161,21 +161,21 @@ def pattern(place: int, arms: int, prefix: str) -> Markup:
 
 
 def key(place: int, arms: int, prefix: str) -> Markup:
-    """A small square in an arm's colours, for tables and legends."""
+    """Draw a small square with an arm's pattern, for tables and legends."""
     return Markup(
         '<svg class="key" viewBox="0 0 14 14" aria-hidden="true"><defs>{}</defs><rect width="14" height="14" fill="url(#{}{})"/></svg>'
     ).format(pattern(place, arms, prefix), prefix, place)
 
 
 def bar(share: float, name: str = "bar") -> Markup:
-    """A bar as long as a share of all."""
+    """Draw a bar whose length is a share of the full width."""
     return Markup(
         '<svg class="{}" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect width="{}" height="10"/></svg>'
     ).format(name, f"{100 * min(max(share, 0.0), 1.0):.2f}")
 
 
 def whisker(low: float, high: float, value: float, ends: tuple[float, float], name: str = "") -> Markup:
-    """An interval as a line with a dot, between two ends that are the same for all rows of a table."""
+    """Draw an interval as a line with a mark at `value`. All rows of a table have the same `ends`."""
     span = (ends[1] - ends[0]) or 1.0
 
     def at(x: float) -> str:
@@ -200,7 +200,7 @@ def _rules(count: int) -> Markup:
 
 
 def _across(xs: Sequence[float]) -> list[float]:
-    """Places from left to right."""
+    """Return x coordinates from left to right."""
     if not len(xs):
         return []
     first, last = xs[0], xs[-1]
@@ -215,13 +215,13 @@ def _y(value: float, bottom: float, top: float) -> float:
 
 
 def _parts(across: Sequence[float], values: Line, bottom: float, top: float) -> list[list[tuple[float, float]]]:
-    found: list[list[tuple[float, float]]] = [[]]
+    parts: list[list[tuple[float, float]]] = [[]]
     for x, value in zip(across, values, strict=True):
         if value is None:
-            found.append([])
+            parts.append([])
         else:
-            found[-1].append((x, _y(value, bottom, top)))
-    return [part for part in found if part]
+            parts[-1].append((x, _y(value, bottom, top)))
+    return [part for part in parts if part]
 
 
 def _bands(across: Sequence[float], low: Line, high: Line, bottom: float, top: float) -> list[tuple[Any, Any]]:
@@ -231,12 +231,12 @@ def _bands(across: Sequence[float], low: Line, high: Line, bottom: float, top: f
 
 
 def _steps(places: Sequence[int], shares: Sequence[float], count: int) -> list[tuple[float, float]]:
-    """Each value over its own stretch, of `count` in all."""
-    width, found = WIDE / count, []
+    """Return the points of a step line with `count` steps."""
+    width, points = WIDE / count, []
     for place, share in zip(places, shares, strict=True):
         y = HIGH * (1.0 - min(share, 1.0))
-        found += [(place * width, y), ((place + 1) * width, y)]
-    return found
+        points += [(place * width, y), ((place + 1) * width, y)]
+    return points
 
 
 def _points(points: Sequence[tuple[float, float]]) -> str:

@@ -1,4 +1,4 @@
-"""How far a policy can be trusted: what is proved, what is logged, who did what."""
+"""Views of a policy's guarantees and of its audit: bounds, logged probabilities, admin actions."""
 
 import json
 import math
@@ -10,11 +10,11 @@ from ..core.rows import RowKind
 from ..store import JournalReader
 from .feedback import NOTICE, SUSPECT, missing, missing_alarm
 from .sheets import Sheet, TallyCache
-from .words import counted, number, stamp
+from .words import number, quantity, stamp
 
 View = dict[str, Any]
 AUDIT_ENTRIES = {
-    RowKind.CREATE: "made",
+    RowKind.CREATE: "created",
     RowKind.ARM: "arm",
     RowKind.SETTINGS: "settings",
     RowKind.CANDIDATE: "candidate",
@@ -27,22 +27,26 @@ SHOWN = 50
 
 
 def audit(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
-    """Digests, honesty of propensities, admin actions."""
+    """Return digests, tests of the logged probabilities, and admin actions."""
     tally, behind = cache.tally(reader, page)
     doubt, evidence = tally.suspicion(), cache.evidence(reader, page)
     lacking = missing(evidence)
-    sure = "yes: feedback that is missing by arm does this, too" if lacking["look"] == "fails" else "yes: do not trust this log"
+    sure = (
+        "yes: missing feedback that depends on the arm also causes this"
+        if lacking["look"] == "fails"
+        else "yes: do not trust this log"
+    )
     return {
         "journal": extra["journal"],
         "honesty": [
             _doubt(
-                "Was some arm played more often than its logged probability says, over all decisions whose wait is over?",
+                "Was any arm played more often than its logged probability, over all decisions whose deadline is past?",
                 evidence.log_honesty(),
             ),
-            _doubt("The same over updates alone, where missing feedback shows, too", doubt["arms"], sure),
-            {"question": "Does it depend on the arm whether feedback comes?", **lacking},
-            _doubt("Are the draws that decide too large, over updates?", doubt["large"], sure),
-            _doubt("Are they too small?", doubt["small"], sure),
+            _doubt("The same over updates only: missing feedback shows here, too", doubt["arms"], sure),
+            {"question": "Does missing feedback depend on the arm?", **lacking},
+            _doubt("Are the random draws of the decisions too large, over updates?", doubt["large"], sure),
+            _doubt("Are the random draws too small, over updates?", doubt["small"], sure),
         ],
         "updates": tally.rows,
         "average_weight": tally.support()[0],
@@ -60,26 +64,26 @@ def audit(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) ->
 
 
 def _doubt(question: str, logarithm: float, sure: str = "yes: do not trust this log") -> View:
-    said, look = ("no sign of it", "holds")
+    answer, look = ("no sign of it", "holds")
     if logarithm > SUSPECT:
-        said, look = sure, "fails"
+        answer, look = sure, "fails"
     elif logarithm > NOTICE:
-        said, look = "perhaps: keep an eye on it", "tie"
+        answer, look = "perhaps: check again later", "tie"
     return {
         "question": question,
         "e": math.exp(min(logarithm, 700.0)),
         "words": number(math.exp(min(logarithm, 100.0)), 2),
-        "verdict": said,
+        "verdict": answer,
         "look": look,
     }
 
 
 def _snapshots(reader: JournalReader, page: Sheet, digest: str) -> list[View]:
-    found = []
+    snapshots = []
     for rows in islice(reader.snapshots(page.id), 5):
         row = max(rows, key=lambda each: each.at)
         same = None if row.seq != page.version else digest in {each.digest for each in rows}
-        found.append(
+        snapshots.append(
             {
                 "seq": row.seq,
                 "at": row.at,
@@ -89,15 +93,15 @@ def _snapshots(reader: JournalReader, page: Sheet, digest: str) -> list[View]:
                 "arithmetic": json.loads(row.about).get("arithmetic"),
             }
         )
-    return found
+    return snapshots
 
 
 def actions(rows: list[Any]) -> list[View]:
-    """Rows of a stream that admins caused, the newest first."""
-    found = []
+    """Return the rows of a stream that admins caused, the newest first."""
+    entries = []
     for row in rows:
         data = json.loads(row.data or "{}")
-        found.append(
+        entries.append(
             {
                 "seq": row.seq,
                 "at": row.at,
@@ -106,11 +110,11 @@ def actions(rows: list[Any]) -> list[View]:
                 "words": audit_entry(row.kind, data),
             }
         )
-    return found[::-1][:SHOWN]
+    return entries[::-1][:SHOWN]
 
 
 def audit_entry(kind: int, data: View) -> str:
-    """An admin's row in words.
+    """Describe an admin's row in words.
 
     >>> audit_entry(RowKind.ARM, {"add": "d"}), audit_entry(RowKind.PROMOTE, {"name": "deeper"})
     ('added d', 'deeper plays now')
@@ -122,49 +126,53 @@ def audit_entry(kind: int, data: View) -> str:
             f"dropped {data['drop']}" if "drop" in data else f"added {data['add']}: {json.dumps(brief(data.get('policy', {})))}"
         )
     if kind == RowKind.FORGET:
-        return counted(len(data["words"]), "word")
+        return quantity(len(data["words"]), "word")
     if kind == RowKind.PROMOTE:
         return f"{data['name']} plays now"
     if kind == RowKind.CREATE:
-        return f"{counted(len(data.get('arms', [])), 'arm')}, {json.dumps(data.get('policy', {}))}"
+        return f"{quantity(len(data.get('arms', [])), 'arm')}, {json.dumps(data.get('policy', {}))}"
     return json.dumps(data) if data else ""
 
 
 def brief(policy: View) -> View:
-    """A kind of policy without the encoding of contexts that was fitted for it."""
+    """Return a policy's settings without the encoding of contexts that was fitted for it."""
     return {name: value for name, value in policy.items() if name != "encoding"}
 
 
 def guarantee(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
-    """Certificate and bound, and what is not proved."""
+    """Return certificate and bound, and their limits."""
     lacking = missing_alarm(page, cache.evidence(reader, page))
     return {**extra, "updates": page.updates, "not_proved": ([] if lacking is None else [lacking]) + _not_proved(page, extra)}
 
 
 def _not_proved(page: Sheet, extra: View) -> list[str]:
-    found = []
+    limits = []
     if extra["certificate"] is None:
-        found.append("This kind of policy keeps no certificate: nothing is proved of these very rounds.")
+        limits.append("This kind of policy has no certificate, so nothing is proved for this run.")
     if extra["bound"] is None:
-        found.append("There is no bound on regret for this kind of policy as it is set.")
+        limits.append("There is no regret bound for this kind of policy with its settings.")
     if page.settings["ramp"] < 1.0:
-        found.append(
-            "While part of the traffic gets the baseline, what is proved is about the policy's updates, and not about what the baseline costs."
+        limits.append(
+            "Part of the traffic gets the baseline. The guarantees cover the policy's updates, not what the baseline costs."
         )
     if page.settings["floor"] > 0.0:
-        found.append(
-            f"The floor plays arms at random in {number(100 * page.settings['floor'], 3)} % of decisions, which the bound does not count."
+        limits.append(
+            f"The floor plays arms at random in {number(100 * page.settings['floor'], 3)} % of decisions. The bound does not count its cost."
         )
     if len(page.arms) > len(extra["first_arms"]) or page.removed:
-        found.append("Arms came or went: before an arm was added, it is compared with whatever else there was.")
+        limits.append(
+            "Arms were added or removed. In rounds before an arm was added, the bound compares the policy with the arms that existed then."
+        )
     if not page.exact:
-        found.append("The probabilities of this kind are estimates, so nothing that rests on them is proved.")
+        limits.append("The probabilities of this kind of policy are estimates, so no result that uses them is proved.")
     if page.not_learned:
-        some = counted(page.not_learned, "row could not be learned and is", "rows could not be learned and are")
-        found.append(f"{some} in no bound.")
-    found.append(
-        "Decisions that were never answered, and have no default reward, are in no bound. If it depends on the arm or on the reward whether "
-        "feedback comes, nothing is proved."
+        some = quantity(page.not_learned, "row could not be learned and is", "rows could not be learned and are")
+        limits.append(f"{some} not covered by any bound.")
+    limits.append(
+        "No bound covers decisions without feedback and without a default reward. If missing feedback depends on the arm or on the reward, "
+        "nothing is proved."
     )
-    found.append("Nothing is said of the future if the world changes; a bound is about the same number of rounds as it names.")
-    return found
+    limits.append(
+        "A bound covers only the number of rounds that it names. If rewards change later, it makes no claim about them."
+    )
+    return limits

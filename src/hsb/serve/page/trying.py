@@ -1,4 +1,4 @@
-"""What a policy plays where: a map of its probabilities, and a point to try. On a copy, so that nothing waits for it."""
+"""A map of a policy's probabilities over contexts, and a context to try. Computed on a copy, so that nothing waits for it."""
 
 import json
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ from .feedback import brief, context_of
 from .sheets import Sheet, TallyCache
 
 View = dict[str, Any]
-LATELY = 400  # updates whose contexts say what is usual
+LATELY = 400  # updates whose contexts give the features' usual values
 ACROSS, DOWN = 48, 20  # places of a map
 MOST_LABELS = 16
-LARGEST = 16 << 20  # bytes of a policy that is copied at once; else its last snapshot is shown
+LARGEST = 16 << 20  # bytes of a policy that is copied at once; of a larger one the last snapshot is shown
 LONGEST = 16_384  # letters of a context to try
-MOST = 1e150  # numbers beyond it are labels here, like text: JSON has some that no float can hold
+MOST = 1e150  # larger numbers are treated as labels, like text: JSON has numbers that no float can hold
 
 
 def body(reader: JournalReader, page: Sheet, extra: View) -> tuple[bytes, int] | None:
-    """The policy's file as it is, or, where that is large, as its last snapshot has it; and of which version."""
+    """Return the policy's file, of a large policy the one in its last snapshot, and its version; None if there is no snapshot."""
     if extra["body"] is not None:
         return extra["body"], page.version
     for rows in reader.snapshots(page.id):
@@ -35,7 +35,7 @@ def body(reader: JournalReader, page: Sheet, extra: View) -> tuple[bytes, int] |
 
 
 class ContextField:
-    """A part of contexts, and the values that it has had of late."""
+    """A field of contexts, and its recent values."""
 
     def __init__(self, name: str, values: list[Any]) -> None:
         self.name = name
@@ -54,7 +54,7 @@ class ContextField:
             self.steps = [v for _, v in ranked if isinstance(v, str | int | float | bool)]
 
     def about(self) -> View:
-        """For the form that chooses one."""
+        """Return the field's name, kind and number of values, for the form that chooses one."""
         return {"name": self.name, "number": self.number, "values": len(self.steps)}
 
 
@@ -70,12 +70,12 @@ def _is_number(value: Any) -> TypeGuard[int | float]:
 
 
 def features_of(contexts: Sequence[Any]) -> list[ContextField]:
-    """What contexts consist of."""
-    found: dict[str, list[Any]] = {}
+    """Return the fields of some contexts."""
+    by_name: dict[str, list[Any]] = {}
     for context in contexts:
         for name, value in _fields(context).items():
-            found.setdefault(name, []).append(value)
-    return [each for name, values in found.items() if (each := ContextField(name, values)).steps]
+            by_name.setdefault(name, []).append(value)
+    return [field for name, values in by_name.items() if (field := ContextField(name, values)).steps]
 
 
 def _fields(context: Any) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _fields(context: Any) -> dict[str, Any]:
 
 
 def _with(context: Any, name: str, value: Any) -> Any:
-    """A context with another value at one place."""
+    """Return a copy of a context with another value in field `name`."""
     if isinstance(context, dict):
         return {**context, name: value}
     if isinstance(context, list):
@@ -96,11 +96,11 @@ def _with(context: Any, name: str, value: Any) -> Any:
 
 
 def the_map(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> View:
-    """Probabilities over one feature or two, and at a point."""
+    """Return probabilities over one feature or two, and in one context."""
     entries = [
         each for each in reader.stream(page.id, max(0, page.version - LATELY)) if each[1] is not None and each[1].context
     ]
-    found: View = {
+    figures: View = {
         "features": [],
         "x": None,
         "y": None,
@@ -110,65 +110,70 @@ def the_map(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) 
         "point": None,
         "version": None,
     }
-    found |= {"arms": page.arms, "total": len(page.arms), "available": page.active_arms, "updates": page.updates}
+    figures |= {"arms": page.arms, "total": len(page.arms), "available": page.active_arms, "updates": page.updates}
     file = body(reader, page, extra) if entries else None
     if file is None:
-        return found
-    asked = PolicyTrial(read_policy(file[0]), page)
-    entries = [each for each in entries if each[1] is not None and asked.takes(context_of(each[1].context))]
-    contexts = [context_of(made.context) for _, made in entries if made is not None]
+        return figures
+    trial = PolicyTrial(read_policy(file[0]), page)
+    entries = [each for each in entries if each[1] is not None and trial.accepts(context_of(each[1].context))]
+    contexts = [context_of(decision.context) for _, decision in entries if decision is not None]
     features = features_of(contexts)
     text, usual = extra["query"].get("point", ""), contexts[-1] if contexts else None
-    context, found["error"] = _given(text, usual)
-    found |= {
+    context, figures["error"] = _entered_context(text, usual)
+    figures |= {
         "features": [each.about() for each in features],
         "version": file[1],
         "context": context,
         "text": json.dumps(context, ensure_ascii=not _printable(context)),
     }
-    if not contexts and (found["error"] or not text.strip()):
-        return found | {"text": ""}  # there is nothing to try: the policy takes no context of late
+    if not contexts and (figures["error"] or not text.strip()):
+        return figures | {"text": ""}  # nothing to try: the policy accepts no recent context
     try:
-        found["point"] = {"rows": asked.rows(context), "nearest": nearest(context, entries, page, features)}
+        figures["point"] = {"rows": trial.rows(context), "nearest": nearest(context, entries, page, features)}
     except InputError as error:
-        return found | {"error": str(error)}
-    _mapped(found, asked, features, context, extra["query"])
-    return found
+        return figures | {"error": str(error)}
+    _add_map(figures, trial, features, context, extra["query"])
+    return figures
 
 
-def _given(text: str, usual: Any) -> tuple[Any, str | None]:
-    """What was entered, or else what is usual; and what is wrong with what was entered."""
+def _entered_context(text: str, usual: Any) -> tuple[Any, str | None]:
+    """Return the context entered, or `usual` if it is empty or invalid, and an error message or None."""
     if not text.strip():
         return usual, None
     if len(text) > LONGEST:
-        return usual, f"A context to try may have {LONGEST:,} letters; this one has {len(text):,}."
+        return (
+            usual,
+            f"The context has {len(text):,} letters, and may have at most {LONGEST:,}. Shorten it. The page shows the last update's context.",
+        )
     try:
-        found = json.loads(text)
-        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # or it has numbers or letters that no answer can hold
-        return found, None
+        context = json.loads(text)
+        json.dumps(
+            context, ensure_ascii=False, allow_nan=False
+        ).encode()  # fails for numbers and letters that no answer can hold
+        return context, None
     except (ValueError, RecursionError):
-        return usual, 'This is no JSON, e.g. {"age": 31}; what follows is for the last update\'s context.'
+        return usual, 'The context is not JSON. Enter e.g. {"age": 31}. The page shows the last update\'s context.'
 
 
 def _printable(context: Any) -> bool:
-    """Has it only letters that can be seen?"""
+    """Return True if a context has only visible letters."""
     return json.dumps(context, ensure_ascii=False).isprintable()
 
 
 class PolicyTrial:
-    """A copy of a policy, and what is played when the floor and the ramp have had their part."""
+    """A copy of a policy, and the probabilities that are played after floor and ramp."""
 
     def __init__(self, policy: Any, page: Sheet) -> None:
         self.policy, self.page = policy, page
         place = {arm: k for k, arm in enumerate(policy.arms)}
-        self.order = [place.get(arm, -1) for arm in page.arms]  # a file may lack an arm that was removed: it is played never
+        self.order = [place.get(arm, -1) for arm in page.arms]  # a file may lack an arm that was removed: its probability is 0
         settings = page.settings
         available = np.array([float(arm in page.active_arms) for arm in policy.arms])
         base = None if page.baseline is None or settings["ramp"] == 1.0 else place.get(page.baseline)
         self.mixed = mixture(available, floor=settings["floor"], ramp=settings["ramp"], baseline=base)
 
-    def takes(self, context: Any) -> bool:
-        """Does it take such a context? Not, where an update could not be learned since others had another form."""
+    def accepts(self, context: Any) -> bool:
+        """Return True if the policy accepts a context. It rejects one whose form differs from the contexts that it learned."""
         try:
             self.policy.probabilities(context)
         except InputError:
@@ -176,20 +181,20 @@ class PolicyTrial:
         return True
 
     def steps(self, context: Any, feature: ContextField) -> list[Any]:
-        """A feature's values that it takes, all else being as in a context."""
-        return [v for v in feature.steps if self.takes(_with(context, feature.name, v))]
+        """Return a feature's values that the policy accepts, other features as in `context`."""
+        return [v for v in feature.steps if self.accepts(_with(context, feature.name, v))]
 
     def own(self, context: Any) -> Any:
-        """Its own probabilities, by the service's places."""
+        """Return the policy's own probabilities, in the order of the service's arms."""
         return np.append(self.policy.probabilities(context), 0.0)[self.order]
 
     def played(self, context: Any) -> Any:
-        """The probabilities that are played."""
+        """Return the probabilities that are played."""
         p = np.array(self.policy.probabilities(context), dtype=np.float64)
         return np.append(p if self.mixed is None else self.mixed(p), 0.0)[self.order]
 
     def rows(self, context: Any) -> list[View]:
-        """A row for each arm that is available, the most probable first."""
+        """Return a row for each available arm, the most probable first."""
         own, played = self.own(context), self.played(context)
         rows = [
             {"arm": arm, "place": k, "own": float(own[k]), "played": float(played[k])}
@@ -199,47 +204,47 @@ class PolicyTrial:
         return sorted(rows, key=lambda row: -row["played"])
 
 
-def _mapped(found: View, asked: PolicyTrial, features: list[ContextField], context: Any, query: Any) -> None:
+def _add_map(figures: View, trial: PolicyTrial, features: list[ContextField], context: Any, query: Any) -> None:
     by_name = {each.name: each for each in features}
     if not by_name:
         return
     first = next((each.name for each in features if each.number), features[0].name)
     x = by_name.get(query.get("x", ""), by_name[first])
     y = by_name.get(query.get("y", ""))
-    across = asked.steps(context, x)
-    found["x"], found["x_steps"] = x.name, across
+    across = trial.steps(context, x)
+    figures["x"], figures["x_steps"] = x.name, across
     if y is None or y is x:
-        found["columns"] = [asked.own(_with(context, x.name, v)).tolist() for v in across]
+        figures["columns"] = [trial.own(_with(context, x.name, v)).tolist() for v in across]
         return
-    down = asked.steps(context, y)
+    down = trial.steps(context, y)
     across, down = across[:: -(-len(across) // 24) or 1], down[:: -(-len(down) // DOWN) or 1]
-    found |= {"y": y.name, "x_steps": across, "y_steps": down, "tiles": []}
+    figures |= {"y": y.name, "x_steps": across, "y_steps": down, "tiles": []}
     for v in reversed(down):
-        p = [asked.own(_with(_with(context, x.name, u), y.name, v)) for u in across]
-        found["tiles"].append([[int(each.argmax()), float(each.max())] for each in p])
+        p = [trial.own(_with(_with(context, x.name, u), y.name, v)) for u in across]
+        figures["tiles"].append([[int(each.argmax()), float(each.max())] for each in p])
 
 
 def nearest(
     context: Any, entries: Sequence[tuple[StreamRow, DecisionRow | None]], page: Sheet, features: list[ContextField]
 ) -> list[View]:
-    """The last updates whose contexts are most like one: equal labels, near numbers."""
+    """Return the five recent updates whose contexts are most similar: equal labels, close numbers."""
     here, spans = _fields(context), {each.name: _width(each) for each in features}
     ranked = []
-    for row, made in entries:
-        assert made is not None
-        there = context_of(made.context)
-        ranked.append((_distance(here, _fields(there), spans), -row.seq, row, made, there))
+    for row, decision in entries:
+        assert decision is not None
+        there = context_of(decision.context)
+        ranked.append((_distance(here, _fields(there), spans), -row.seq, row, decision, there))
     ranked.sort(key=lambda each: each[:2])
     return [
         {
             "context": brief(there),
-            "arm": page.arms[made.arm],
-            "place": made.arm,
-            "propensity": made.propensity,
+            "arm": page.arms[decision.arm],
+            "place": decision.arm,
+            "propensity": decision.propensity,
             "reward": row.reward,
-            "at": made.at,
+            "at": decision.at,
         }
-        for _, _, row, made, there in ranked[:5]
+        for _, _, row, decision, there in ranked[:5]
     ]
 
 

@@ -1,7 +1,7 @@
 """The process that makes views of the page: `python -m hsb.serve.page.working JOURNAL`.
 
-It only reads the journal, gives way to the service (`nice`), and goes on reading what is behind while nobody looks. Frames come on stdin and
-leave on stdout: eight bytes for the length, then a pickle. What was read is written to files now and then (`ledger_file`).
+It only reads the journal, and runs at a lower priority than the service (`nice`). While there are no requests it reads new rows. Frames arrive
+on stdin and leave on stdout: eight bytes for the length, then a pickle. From time to time it writes the ledgers to files (`ledger_file`).
 """
 
 import os
@@ -20,14 +20,14 @@ from .ledger_file import folder_of
 from .looking import Look, answer
 from .sheets import TallyCache
 
-LOOK = 1.0  # seconds that a view is read for, at most about: it shows what was read, and how much is behind
-PAUSE = 30.0  # seconds between files
-WORTH = 20_000  # rows that are worth a file
-GIVEN_WAY = 10  # of `nice`
+LOOK = 1.0  # seconds that a view reads, about at most; it then shows how many rows are left
+PAUSE = 30.0  # seconds between two writes of files
+WORTH = 20_000  # new rows that are worth a write
+NICENESS = 10
 
 
 def read_frame(file: BinaryIO) -> Any:
-    """What came next; None at the end."""
+    """Read the next frame; None at the end."""
     head = file.read(8)
     size = int.from_bytes(head, "little")
     body = file.read(size)
@@ -35,16 +35,16 @@ def read_frame(file: BinaryIO) -> Any:
 
 
 def frame(what: Any) -> bytes:
-    """As it goes through the pipe."""
+    """Return an object as a frame."""
     body = pickle.dumps(what, protocol=pickle.HIGHEST_PROTOCOL)
     return len(body).to_bytes(8, "little") + body
 
 
 def main() -> None:
-    """Answer looks until there are no more."""
+    """Answer requests until stdin closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service ends it
     if hasattr(os, "nice"):
-        os.nice(GIVEN_WAY)
+        os.nice(NICENESS)
     out, sys.stdout = sys.stdout.buffer, sys.stderr
     path = Path(sys.argv[1])
     looks: queue.SimpleQueue[Look | None] = queue.SimpleQueue()
@@ -61,26 +61,26 @@ def main() -> None:
 
 
 def work(reader: SqliteReader, cache: TallyCache, looks: "queue.SimpleQueue[Look | None]", out: BinaryIO) -> None:
-    """Answer, and read what is behind while there is nothing to answer."""
+    """Answer requests; read new rows while there is none."""
     cache.forget(reader)
-    behind, kept = False, time.monotonic()
+    behind, written = False, time.monotonic()
     while True:
         try:
             look = looks.get_nowait() if behind else looks.get()
         except queue.Empty:
             behind = _advance(reader, cache)
-            if not behind or time.monotonic() - kept > PAUSE:
-                cache.keep(reader, WORTH)
-                kept = time.monotonic()
+            if not behind or time.monotonic() - written > PAUSE:
+                cache.save(reader, WORTH)
+                written = time.monotonic()
             continue
         if look is None:
-            cache.keep(reader, WORTH)
+            cache.save(reader, WORTH)
             return
         try:
-            found: tuple[bytes | None, str] = (answer(reader, cache, look), "")
+            result: tuple[bytes | None, str] = (answer(reader, cache, look), "")
         except Exception:
-            found = (None, traceback.format_exc())
-        out.write(frame(found))
+            result = (None, traceback.format_exc())
+        out.write(frame(result))
         out.flush()
         behind = True
 
@@ -88,7 +88,7 @@ def work(reader: SqliteReader, cache: TallyCache, looks: "queue.SimpleQueue[Look
 def _advance(reader: SqliteReader, cache: TallyCache) -> bool:
     try:
         return cache.advance(reader)
-    except Exception:  # whoever looks next is told
+    except Exception:  # the next request reports it
         return False
 
 

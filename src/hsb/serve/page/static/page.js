@@ -1,5 +1,5 @@
 "use strict";
-// Times in the viewer's zone, and one part of the page that is asked for again every few seconds. The page says all of it without this.
+// Shows times in the viewer's time zone and refreshes one part of the page every few seconds. The page is complete without it.
 (() => {
   const forms = {
     second: { hour: "2-digit", minute: "2-digit", second: "2-digit" },
@@ -9,21 +9,21 @@
   const whole = { dateStyle: "medium", timeStyle: "short" };
 
   function local(root) {
-    for (const each of root.querySelectorAll("time[datetime]")) {
-      const at = new Date(each.dateTime);
-      if (each.dateTime && !Number.isNaN(at.valueOf())) {
-        each.textContent = at.toLocaleString(undefined, forms[each.dataset.kind] || whole);
+    for (const element of root.querySelectorAll("time[datetime]")) {
+      const time = new Date(element.dateTime);
+      if (element.dateTime && !Number.isNaN(time.valueOf())) {
+        element.textContent = time.toLocaleString(undefined, forms[element.dataset.kind] || whole);
       }
     }
   }
 
-  function opened(root) {
-    return [...root.querySelectorAll("details")].map((each) => each.open);
+  function openDetails(root) {
+    return [...root.querySelectorAll("details")].map((element) => element.open);
   }
 
   const live = document.getElementById("live");
   const box = document.getElementById("refresh");
-  const said = document.getElementById("said");
+  const message = document.getElementById("message");
   local(document);
   if (!live || !box || !live.dataset.refresh) return;
   document.querySelector(".refresh").hidden = false;
@@ -42,18 +42,18 @@
         if (!answer.ok || answer.redirected) throw new Error(String(answer.status));
         const text = await answer.text();
         if (!busy()) {
-          const open = opened(live);
-          const scrolled = [...live.querySelectorAll(".wide")].map((each) => each.scrollLeft);
-          live.innerHTML = text; // made and escaped by the server, as the page itself was
-          live.querySelectorAll("details").forEach((each, k) => { each.open = Boolean(open[k]); });
-          live.querySelectorAll(".wide").forEach((each, k) => { each.scrollLeft = scrolled[k] || 0; });
+          const open = openDetails(live);
+          const scrolled = [...live.querySelectorAll(".wide")].map((element) => element.scrollLeft);
+          live.innerHTML = text; // the server has escaped it, as it did the page
+          live.querySelectorAll("details").forEach((element, k) => { element.open = Boolean(open[k]); });
+          live.querySelectorAll(".wide").forEach((element, k) => { element.scrollLeft = scrolled[k] || 0; });
           local(live);
         }
-        if (failures) said.textContent = "";
+        if (failures) message.textContent = "";
         failures = 0;
       } catch (error) {
         failures += 1;
-        said.textContent = "The service does not answer; what you see is not new.";
+        message.textContent = "The service does not answer. These figures may be out of date.";
       }
     }
     window.setTimeout(look, 1000 * Number(live.dataset.refresh) * Math.min(1 + failures, 12));
