@@ -304,7 +304,7 @@ def test_a_number_that_strays_is_refitted_soon_and_not_at_the_next_doubling():
     z, cells = reader.encode_row(np.array([2250.0]))
     assert abs(z[1]) < 0.3 and 12 <= cells[0] <= 20  # the middle of what it is now
     steady, when = reader_of(euros)
-    assert all(rows & (rows - 1) == 0 for rows in when) and steady.encoded(np.array([2250.0]))[1][0] == 31
+    assert all(rows & (rows - 1) == 0 for rows in when) and steady.encode_row(np.array([2250.0]))[1][0] == 31
 
 
 def test_a_few_strange_values_are_no_new_unit():

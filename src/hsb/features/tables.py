@@ -72,7 +72,7 @@ def table_of(contexts: Any) -> ContextTable:
     if isinstance(contexts, Mapping):
         return _mapping(contexts)
     if hasattr(contexts, "column_names") and hasattr(contexts, "column"):  # pyarrow
-        return _named({name: _arrow(contexts.column(j)) for j, name in enumerate(contexts.column_names)}, contexts.num_rows)
+        return _by_name({name: _arrow(contexts.column(j)) for j, name in enumerate(contexts.column_names)}, contexts.num_rows)
     if hasattr(contexts, "collect"):  # a lazy frame of polars
         raise InputError(f"{NEEDED}; given a {type(contexts).__name__}. Call its collect() first.")
     if hasattr(contexts, "columns") and hasattr(contexts, "__getitem__"):  # frames of pandas and polars
@@ -108,7 +108,7 @@ def _list(contexts: list[Any]) -> ContextTable:
 
 def _array(contexts: Any) -> ContextTable:
     if contexts.dtype.names:
-        return _named({name: values_of(contexts[name]) for name in contexts.dtype.names}, len(contexts.reshape(-1)))
+        return _by_name({name: values_of(contexts[name]) for name in contexts.dtype.names}, len(contexts.reshape(-1)))
     if contexts.ndim == 1 and contexts.dtype.kind in "iuf":
         return ContextTable(ALONE, {0: values_of(contexts)}, len(contexts))
     if contexts.ndim == 1:
@@ -126,14 +126,14 @@ def _mapping(contexts: Mapping[Any, Any]) -> ContextTable:
                 f"{NEEDED}; given a dict whose {name!r:.100} is not a column: {column!r:.100}. Put a single context into a list."
             )
         columns[name] = _series(column)
-    return _named(columns, len(next(iter(columns.values()))) if columns else 0)
+    return _by_name(columns, len(next(iter(columns.values()))) if columns else 0)
 
 
 def _frame(contexts: Any) -> ContextTable:
     names = list(contexts.columns)
     if len(set(names)) != len(names):
         raise InputError(f"Columns need different names; given {names!r:.200}.")
-    return _named({name: _series(contexts[name]) for name in names}, len(contexts))
+    return _by_name({name: _series(contexts[name]) for name in names}, len(contexts))
 
 
 def _series(column: Any) -> Values:
@@ -158,7 +158,7 @@ def _arrow(column: Any) -> Values:
     return values_of(np.asarray(column))
 
 
-def _named(columns: dict[Any, Values], rows: int) -> ContextTable:
+def _by_name(columns: dict[Any, Values], rows: int) -> ContextTable:
     for name, values in columns.items():
         if not isinstance(name, str):
             raise InputError(f"Names of features are text; given {name!r:.100}. For rows without names give an array.")

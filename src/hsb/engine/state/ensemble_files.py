@@ -83,9 +83,9 @@ class Ensemble(Kind):
             np.isfinite(F[8:]).all() and _are_models(stored) and _is_forest(theirs[0], theirs[1], EnsembleView(own).places)
         ):
             return False
-        if not all(np.array_equal(mine, fixed) for mine, fixed in zip(_fixed(stored), _fixed(own), strict=True)):
+        if not all(np.array_equal(mine, fixed) for mine, fixed in zip(_fixed_parts(stored), _fixed_parts(own), strict=True)):
             return False
-        for mine, learned in zip(_learned(own), _learned(stored), strict=True):
+        for mine, learned in zip(_learned_parts(own), _learned_parts(stored), strict=True):
             mine[...] = learned
         nodes[:], cuts[:] = theirs
         return True
@@ -94,12 +94,12 @@ class Ensemble(Kind):
         return resized_ensemble(member, EnsembleView(member).room, member.arms + 1)
 
 
-def _fixed(member: Member) -> list[Floats]:
+def _fixed_parts(member: Member) -> list[Floats]:
     """Return the constant parts of a whole or a trimmed member: the phases."""
     return [cosine_models(member)[1]]
 
 
-def _learned(member: Member) -> list[Floats]:
+def _learned_parts(member: Member) -> list[Floats]:
     """Return the learned parts of the models, for the used places; views.
 
     Precisions, frequencies and probabilities depend on the features at the time when the last place was added. That cannot be derived
@@ -117,7 +117,7 @@ def _learned(member: Member) -> list[Floats]:
 
 def _are_models(member: Member) -> bool:
     """Return whether the numbers of the regressions and the stack are possible."""
-    precision, cosine_precision, frequencies, weights, covariances, more, others, stack, memories, sums = _learned(member)
+    precision, cosine_precision, frequencies, weights, covariances, more, others, stack, memories, sums = _learned_parts(member)
     if not _are_probabilities(sums):
         return False
     rounds, lost, evidence, logged = stack[[p.ROUNDS, p.LOST, p.EVIDENCE, p.LOGGED]]
