@@ -159,7 +159,7 @@ def test_before_there_are_updates(one):
     one.post("/v1/policies", {"name": "empty", "arms": ["a", "b"], "floor": 0})
     url = "/v1/policies/empty/candidates"
     said = one.post(url, {"name": "t", "policy": {"kind": "TreeThompson"}})
-    assert said.status == 422 and "it has none yet" in said.json["detail"]
+    assert said.status == 422 and "has no updates yet" in said.json["detail"]
     assert one.post(url, {"name": "l", "policy": {"kind": "LinUCB", "features": 2}}).status == 201
     assert one.post("/v1/policies/empty/decisions", {"id": "named", "context": {"x": 1.5}}).status == 201
     said = one.post(f"{url}/l/promote")  # decisions have names: it could make none

@@ -77,7 +77,7 @@ def _without_updates(name: str, spec: Plain) -> Plain:
     if isinstance(spec.get("features"), int) or (isinstance(structure, dict) and "space" in structure):
         return spec
     raise InputError(
-        f"policy: {name} takes numbers, and the service fits their encoding to updates, of which it has none yet. Add it after some updates."
+        f"policy: {name} takes numbers, and the service fits their encoding to updates, but has no updates yet. Add it after some updates."
     )
 
 
