@@ -20,8 +20,8 @@ def square(x, log=None, wait=0.0):
 
 
 def slow(x):
-    """Says that 40 rounds are played, and waits for somebody to hear it."""
-    progress.tell(40)
+    """Report 40 rounds, then wait until the runner has read them."""
+    progress.report_rounds(40)
     time.sleep(3 * progress.PAUSE)
     return x
 
