@@ -155,7 +155,7 @@ def test_one_depth_alone_has_nothing_to_be_compared_with():
     [
         ("landsat", Options(depths=(5,)), "The experiment landsat does not accept --depth. It accepts --runs."),
         ("today", Options(rounds=5000), "The experiment today does not accept --rounds. It accepts --visits, --runs, --depth."),
-        ("illustrations", Options(runs=5), "It takes none of --depth, --runs, --rounds, --visits."),
+        ("illustrations", Options(runs=5), "It accepts no sizes."),
         ("stationary", Options(runs=1), "--runs must be at least 2; given 1."),
         ("nonstationary", Options(rounds=50), "--rounds must be at least 100; given 50."),
     ],
