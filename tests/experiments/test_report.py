@@ -89,7 +89,7 @@ def test_the_page_says_what_was_found_and_what_was_run(page):
         "Claims: ✓ 1 holds, ≈ 1 tie, ✗ 1 does not",
         "they &lt;grow&gt;",
         "The paper&#x27;s: 1 of 2 claims holds, 0 do not, 1 is a tie. Our own: 0 of 1 claims hold, 1 does not, 0 are ties.",
-        "With a correction for 2 of the paper&#x27;s comparisons (Holm): 1 of 2 claims holds, 0 do not, 1 is a tie. It changes no verdict.",
+        "After Holm&#x27;s correction for 2 of the paper&#x27;s comparisons: 1 of 2 claims holds, 0 do not, 1 is a tie. No verdict changes.",
         "<dt>mean</dt><dd>0.5 (0.25 to 0.75)</dd>",
         "unbounded",
         "Synthetic data.",
@@ -106,7 +106,9 @@ def test_the_page_says_what_was_found_and_what_was_run(page):
 
 def test_what_was_found_comes_first_and_figures_before_claims(page):
     summary, figure, claims, table = (page.index(text) for text in ("claims holds", "<figure", "<details", "<table"))
-    assert page.index("<h1") < summary < page.index('class="card"') < figure < claims < table < page.index("What was run")
+    assert (
+        page.index("<h1") < summary < page.index('class="card"') < figure < claims < table < page.index("Settings of this run")
+    )
     assert "<details open" not in page and page.index("squares are nice") > claims  # folded
     assert (
         summary < page.index("does not hold: squares shrink") < page.index('class="card"')
@@ -151,10 +153,10 @@ WEIGHED = {
 }
 FAILS = "does not hold: a beats e (the paper's), because the difference is -0.2 (95%: -0.3 to -0.1): e is told <more>."
 READ = (
-    "does not hold: a beats f (the paper's, read otherwise), because the difference is -0.2 (95%: -0.3 to -0.1); after the correction it is a "
+    "does not hold: a beats f (the paper's, other readings), because the difference is -0.2 (95%: -0.3 to -0.1); after the correction it is a "
     "tie."
 )
-TIES = f"tie: a beats c; a beats d (by the correction). For each: {REPEAT}"
+TIES = f"tie: a beats c; a beats d (after the correction). For each: {REPEAT}"
 
 
 class Weighed(toy.Toy):
@@ -195,7 +197,7 @@ def test_the_terminal_says_it_below_the_tables():
     lines = printed(list(WEIGHED.values())).splitlines()
     assert lines[-3:] == [FAILS, READ, TIES] and "claims hold" in "".join(lines[:-3])
     assert "Reduced size" in printed(list(WEIGHED.values()), Options(quick=True)) and "Reduced size" not in "".join(lines)
-    assert "Sizes of your choice: runs 3." in printed(list(WEIGHED.values()), Options(runs=3))
+    assert "Sizes that you chose: runs 3." in printed(list(WEIGHED.values()), Options(runs=3))
     sure = printed([WEIGHED["a beats b"]])
     assert "does not hold" not in sure and "tie:" not in sure and REPEAT not in sure  # control: nothing fails, nothing is said
 

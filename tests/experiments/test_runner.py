@@ -146,7 +146,7 @@ def test_the_key_follows_the_source_of_what_a_part_calls(tmp_path, monkeypatch):
         ({"jobs": 0}, "jobs must be a whole number of at least 1; given 0"),
         ({"jobs": 1.5}, "jobs must be"),
         ({"engine": "steam"}, "engine must be one of local, dask, ray; given 'steam'"),
-        ({"parts": [*toy.parts(1), *toy.parts(1)]}, "different names"),
+        ({"parts": [*toy.parts(1), *toy.parts(1)]}, "a different name"),
         ({"parts": [Part("p", "nowhere.at_all:f", {})]}, "no module 'nowhere.at_all'"),
         ({"parts": [Part("p", f"{toy.MODULE}:square", {"x": {1, 2}})]}, "Part 'p': its arguments must be plain data"),
     ],

@@ -65,11 +65,11 @@ def test_a_file_without_lists_is_what_it_was(write):
         ("depth = [3, 5]", "depth = []", "structure: depth: the list is empty. Give it the values to try"),
         ("depth = [3, 5]", 'depth = [3, "five"]', "structure: depth must be a whole number"),
         ("[0.1, 0.2]", "[0.1, -1.0]", "policies[0]: "),
-        ("[0.1, 0.2]", "[0.1, 0.1]", "policies[0]: label: 'HSB, depth 3, learning rate 0.1' is taken"),
+        ("[0.1, 0.2]", "[0.1, 0.1]", "policies[0]: label: two policies are labelled 'HSB, depth 3, learning rate 0.1'"),
         (
             "[0.1, 0.2]",
             str([0.001 * (n + 1) for n in range(201)]),
-            "learning_rate: the lists have 201 combinations, and at most 200",
+            "learning_rate: the lists have 201 combinations; at most 200",
         ),
     ],
 )

@@ -21,8 +21,8 @@ def square(x, log=None, held=None):
 
 
 def slow(x, heard):
-    """Says that 40 rounds are played, and waits until somebody has heard it, which the file `heard` shows."""
-    progress.tell(40)
+    """Report 40 rounds, then wait until the runner has read them, which the file `heard` shows."""
+    progress.report_rounds(40)
     wait_until(Path(heard).exists)
     return x
 

@@ -1,6 +1,6 @@
-"""What runs and reports experiments; those of Section VI are in `paper/`, a file each.
+"""Run and report experiments. Those of Section VI are in `paper/`, one file each.
 
-An experiment is found by its name: the subclass of `Experiment` in the module of that name. Nothing is imported before it is asked for.
+The name of an experiment is that of its module, which has one subclass of `Experiment`. A module is imported when it is first used.
 """
 
 import importlib
@@ -12,7 +12,7 @@ NAMES = ("stationary", "nonstationary", "today", "landsat", "illustrations")
 
 
 def named(name: str) -> list[Experiment]:
-    """A list of the experiment called `name`; of all of them, in the paper's order, for "all". `InputError` where there is none.
+    """Return a list of the experiment called `name`; for "all" of all, in the paper's order. Raises `InputError` if the name is unknown.
 
     >>> [experiment.name for experiment in named("stationary")]
     ['stationary']

@@ -1,6 +1,6 @@
-"""What an experiment is: a literal of settings, parts that can run anywhere in any order, and an analysis of their results.
+"""The interface of experiments: a literal of settings, parts that can run anywhere in any order, and an analysis of their results.
 
-`runner.py` runs the parts (once each, in parallel, resumable), `report.py` writes what the analysis says. An experiment knows of neither.
+`runner.py` runs the parts (once each, in parallel, resumable), `report.py` writes the analysis. An experiment depends on neither.
 """
 
 from abc import ABC, abstractmethod
@@ -17,18 +17,18 @@ Origin = Literal["paper", "reading", "identity", "own"]
 
 
 class Options(NamedTuple):
-    """What the user asked for."""
+    """Options of the command."""
 
     seed: int = 0
     quick: bool = False
     data: Path | None = None  # a directory with Yahoo's files, for `today`
     visits: int | None = None  # of each synthetic log of `today`
     depths: tuple[int, ...] | None = None  # of the trees, increasing; None: the paper's
-    runs: int | None = None  # how many data sets or logs are played
+    runs: int | None = None  # the number of data sets or logs
     rounds: int | None = None  # of each data set
 
     def chosen(self) -> dict[str, object]:
-        """The sizes that the user chose, by the name of the setting.
+        """Return the sizes that the user chose, by the name of the setting.
 
         >>> Options(runs=3).chosen()
         {'runs': 3}
@@ -38,7 +38,7 @@ class Options(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One piece of work: a function of this library, and its arguments as plain data. What it returns is plain data too.
+    """One piece of work: a function of this library, and its arguments as plain data. It also returns plain data.
 
     Equal parts give equal results, wherever and however often they run; the runner keeps results under a hash of the part.
     """
@@ -46,23 +46,22 @@ class Part(NamedTuple):
     name: str
     function: str  # "package.module:function"
     arguments: dict[str, Any]
-    rounds: int = 0  # how many rounds it plays, for the progress bar
+    rounds: int = 0  # the rounds that it plays, for the progress bar
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that is said of an experiment, and whether the numbers bear it out.
+    """A statement about an experiment, and whether the numbers support it.
 
-    `holds` is True only where the 95% interval of `difference` excludes the contrary; False where it excludes the claim; None where
-    the interval covers both, that is, a tie at this size. `p` is the probability of so large a difference where there is none; 0 where
-    nothing is left to chance.
+    `holds` is True if the 95% interval of `difference` lies above 0, False if it lies below 0, and None if it covers 0: a tie at this size. `p`
+    is the probability of so large a difference if there is none; 0 if the result is not random.
 
-    `origin` is who says it. "paper": the paper, of a comparison. "reading": the paper too, but run again with another choice of what it leaves
-    open. "identity": it follows from the definitions, and is computed, not measured. "own": we do. Each is counted by itself, and `jointly` is
-    the verdict after a correction for all claims of the same origin in a report (`verdicts.corrected`).
+    `origin` is the source of the claim. "paper": a comparison in the paper. "reading": the same under another reading of the paper.
+    "identity": it follows from the definitions, and is computed, not measured. "own": ours. Each origin is counted separately. `jointly` is the
+    verdict after a correction for all claims of the same origin in a report (`verdicts.corrected`).
 
-    `because` says in a clause why it does not hold; "" where it does. `decided_by` says in a sentence what would decide it, should it be a tie,
-    by itself or after the correction; "" where nothing is known to.
+    `because` is a clause that explains why the claim does not hold; "" if it holds. `decided_by` is a sentence about what would decide a tie,
+    before or after the correction; "" if that is unknown.
     """
 
     experiment: str
@@ -93,11 +92,11 @@ def claim(
     because: str = "",
     decided_by: str = "",
 ) -> Claim:
-    """Weigh a claim by one difference per independent repetition, positive where the claim is true.
+    """Test a claim by one difference per independent repetition, positive if the claim is true.
 
-    It holds where the 95% interval of the mean difference lies above 0, fails where it lies below, and is a tie (None) otherwise.
-    `explanation` is given in any case; `tie` and `fails` are added where it comes to that. `because` is kept if the claim fails.
-    `decided_by` is kept in any case, since a correction may yet make a tie of it.
+    It holds if the 95% interval of the mean difference lies above 0, fails if it lies below, and is a tie (None) otherwise.
+    `explanation` is always kept; `tie` and `fails` are added to it for these verdicts. `because` is kept if the claim fails.
+    `decided_by` is always kept, since a correction may turn any verdict into a tie.
 
     >>> claim("toy", "a beats b", [0.1, 0.2, 0.15]).holds, claim("toy", "a beats b", [0.1, -0.2, 0.05]).holds
     (True, None)
@@ -106,13 +105,13 @@ def claim(
     holds = True if low > 0 else False if high < 0 else None
     more = {True: "", None: tie, False: fails}[holds]
     why = " ".join(part for part in (explanation, more) if part)
-    said: dict[str, Any] = {"numbers": dict(numbers or {}), "origin": origin, "explanation": why, "p": zero_p(differences)}
-    said |= {"because": because if holds is False else "", "decided_by": decided_by}
-    return Claim(experiment, text, holds, mean, low, high, **said)
+    details: dict[str, Any] = {"numbers": dict(numbers or {}), "origin": origin, "explanation": why, "p": zero_p(differences)}
+    details |= {"because": because if holds is False else "", "decided_by": decided_by}
+    return Claim(experiment, text, holds, mean, low, high, **details)
 
 
 class Figure(NamedTuple):
-    """A picture: `draw` gets matplotlib's pyplot and returns a figure."""
+    """A figure: `draw` takes matplotlib's pyplot and returns a figure."""
 
     name: str
     caption: str
@@ -129,7 +128,7 @@ class ReportTable(NamedTuple):
 
 
 class Analysis(NamedTuple):
-    """All that an experiment has to say."""
+    """The results of an experiment."""
 
     claims: Sequence[Claim]
     figures: Sequence[Figure]
@@ -138,10 +137,9 @@ class Analysis(NamedTuple):
 
 
 class Experiment(ABC):
-    """What can be run and reported: a subsection of Section VI, the paper's illustrations, a comparison of the user's own.
+    """Something to run and report: a subsection of Section VI, the paper's illustrations, or a user's comparison.
 
-    `hsb.experiments.named` finds those of the paper. The `options` of its methods are what the command's options say: seed, quick, data,
-    visits.
+    `hsb.experiments.named` returns those of the paper. The `options` of its methods are the options of the command, e.g. seed and quick.
 
     >>> import hsb.experiments
     >>> [experiment] = hsb.experiments.named("stationary")
@@ -150,18 +148,18 @@ class Experiment(ABC):
     """
 
     name: ClassVar[str]
-    """What `named` and the command call it."""
+    """Its name for `named` and for the command."""
     title: ClassVar[str]
-    """What it is, in words."""
+    """Its title in the report."""
 
     @abstractmethod
     def settings(self, options: Options) -> dict[str, Any]:
-        """A dict of all that it is run with, as plain data for the report."""
+        """Return all settings of the run, as plain data for the report."""
 
     @abstractmethod
     def parts(self, options: Options) -> list[Part]:
-        """The work to do: a list of parts, which can run anywhere in any order."""
+        """Return the work to do: a list of parts, which can run anywhere in any order."""
 
     @abstractmethod
     def analyse(self, options: Options, results: dict[str, Any]) -> Analysis:
-        """What the results of the parts, by the part's name, show: claims, figures, tables and notes."""
+        """Analyse the results of the parts, by part name: claims, figures, tables and notes."""

@@ -7,9 +7,9 @@ from .synthetic import Race, losses_table
 
 
 class CustomComparison(Race):
-    """Policies on a problem or on a file of losses; `spec` is what `hsb.experiments.spec.read` gives.
+    """Policies on a problem or on a file of losses. `spec` is the result of `hsb.experiments.spec.read`.
 
-    Each policy is a group of its own: one that is added to the file later is run alone.
+    Each policy is a separate group, so a policy that is added to the file later is run alone.
     """
 
     name = "comparison"
@@ -20,7 +20,7 @@ class CustomComparison(Race):
         self.heading = spec["title"]
 
     def settings(self, options: Options) -> dict[str, Any]:
-        """What the file says, in the form of a race: a run is a data set that is presented once."""
+        """Return the file's settings as those of a race: a run is a data set that is presented once."""
         shared = {"structure": self.spec["structure"]}
         policies = {label: {label: shared | policy} for label, policy in self.spec["policies"].items()}
         race = {"problem": self.spec.get("problem") or self.spec["file"], "data_sets": self.spec["runs"], "presentations": 1}
@@ -31,7 +31,9 @@ class CustomComparison(Race):
         first, *others = compared.policies
         data = f"{self.spec['rounds']:,} rounds, {self.spec['runs']} runs"
         if "file" in self.spec:
-            note = f"The rounds of {self.spec['file']['name']}, in their order: runs differ in the policies' own random numbers alone."
+            note = (
+                f"The rounds of {self.spec['file']['name']}, in their order: runs differ only in the policies' random numbers."
+            )
         else:
             note = f"The problem {self.spec['problem']['name']!r}, synthetic: every run draws its own data, the same for all policies."
         caption = f"Average loss, {data}, 95% bands."

@@ -1,7 +1,7 @@
-"""The page: plain HTML that needs nothing else, by day and by night, on a wide screen and on a phone.
+"""The report as one HTML file without dependencies, with a light and a dark theme, for wide screens and phones.
 
-What was found comes first, in a line and a card for each experiment. Then, experiment by experiment, the figures, and folded below them the
-claims and the tables.
+The results come first: a summary, and a card for each experiment. Then come the figures of each experiment, with its claims and tables folded
+below them.
 """
 
 import json
@@ -18,22 +18,23 @@ from .verdicts import ORIGINS, WORDS, changed, count, decisions, explained, fail
 
 VERDICTS = {True: ("holds", "✓ holds"), False: ("fails", "✗ does not hold"), None: ("tie", "≈ tie")}
 EXPLAINED = (
-    "A claim holds where the 95% interval of its difference lies above 0, does not hold where it lies below, and is a tie where it covers 0. "
-    "Differences are positive where the claim is true. The paper's claims, the same claims under another reading of what it leaves "
-    "open, identities and claims of our own are counted apart, and corrected apart. Of many claims a few hold by chance: a verdict in small "
-    "print is what is left after Holm's correction for all claims of the same origin, where it is another one."
+    "A claim holds if the 95% interval of its difference lies above 0, does not hold if it lies below, and is a tie if it covers 0. "
+    "A positive difference supports the claim. There are four kinds of claims: the paper's, the paper's under other readings "
+    "of what it leaves open, identities, and our own. Each kind is counted and corrected separately. "
+    "Among many claims a few hold by chance. If Holm's correction for all claims of the same kind changes a verdict, "
+    "the corrected verdict is shown in small print."
 )
 REDUCED = (
-    "This is a quick run with fewer rounds and repetitions than the paper's: intervals are wide, and verdicts "
-    "at this size are not the result. Without --quick all of it is run."
+    "This quick run has fewer rounds and repetitions than the paper, so the intervals are wide and the verdicts are not final. "
+    "Run it without --quick for the full size."
 )
 
 
 def size_note(options: Options) -> tuple[str, str]:
-    """What a reader must know of the size of a run: a heading and a sentence; both empty if it is the default size.
+    """Return a heading and a sentence about the size of a run; both empty for the default size.
 
     >>> size_note(Options(depths=(4, 7), rounds=3000))[1]
-    'Sizes of your choice: depths 4, 7; rounds 3,000. The verdicts are those of this size, and may differ from those of the default size.'
+    'Sizes that you chose: depths 4, 7; rounds 3,000. The verdicts apply to this size, and may differ at the default size.'
     """
     if options.quick and not options.chosen():
         return "Reduced size.", REDUCED
@@ -43,13 +44,13 @@ def size_note(options: Options) -> tuple[str, str]:
         f"{name} {', '.join(f'{each:,}' for each in (size if isinstance(size, tuple) else (size,)))}"
         for name, size in options.chosen().items()
     )
-    rest = " The rest is that of a quick run." if options.quick else ""
-    text = f"Sizes of your choice: {sizes}.{rest} The verdicts are those of this size, and may differ from those of the default size."
+    rest = " Other sizes are those of a quick run." if options.quick else ""
+    text = f"Sizes that you chose: {sizes}.{rest} The verdicts apply to this size, and may differ at the default size."
     return "Not the default size.", text
 
 
 class Study(NamedTuple):
-    """An experiment that was run: its parts, what they returned, and what that shows."""
+    """An experiment that was run: its parts, their results, and the analysis."""
 
     experiment: Experiment
     options: Options
@@ -59,7 +60,7 @@ class Study(NamedTuple):
 
 
 def page(title: str, studies: Sequence[tuple[Study, Sequence[FigureFiles]]], about: dict[str, str]) -> str:
-    """The report as one HTML document: a summary, then each study with its figures first, then what was run and with what settings."""
+    """Return the report as one HTML document: a summary, the studies with their figures, then the settings of the run."""
     claims = [claim for study, _ in studies for claim in study.analysis.claims]
     inside = [
         f"<h1>{escape(title)}</h1>",
@@ -67,7 +68,7 @@ def page(title: str, studies: Sequence[tuple[Study, Sequence[FigureFiles]]], abo
         _summary(claims, [study for study, _ in studies]),
         *(_study(study, figures) for study, figures in studies),
         _how_to_read(claims),
-        "<h2 id='run'>What was run</h2>",
+        "<h2 id='run'>Settings of this run</h2>",
         _table(ReportTable("", ["", ""], [[name, value] for name, value in about.items()])),
         *(_settings(study) for study, _ in studies),
     ]
@@ -75,7 +76,7 @@ def page(title: str, studies: Sequence[tuple[Study, Sequence[FigureFiles]]], abo
 
 
 def number(value: Any) -> str:
-    """A number for a reader; other values as they are; a dict as its items.
+    """Format a value for a reader: rounded numbers, an interval or dict as its items, other values unchanged.
 
     >>> number(0.123456), number(2), number({"mean": 0.5, "low": 0.25, "high": 0.75}), number({"a": 1.0})
     ('0.1235', '2', '0.5 (0.25 to 0.75)', 'a: 1')
@@ -98,10 +99,10 @@ def _size(options: Options) -> str:
 
 
 def _summary(claims: Sequence[Claim], studies: Sequence[Study]) -> str:
-    """What was found, and where to look: a card for each study."""
-    said = f"<p>{escape(count(claims))}</p>" if claims else ""
-    said += _listed(failures([claim for claim in claims if claim.origin != "reading"]))
-    return f'{said}<nav class="cards" aria-label="Experiments">{"".join(map(_card, studies))}</nav>'
+    """Return the counts, the failures, and a card for each study."""
+    summary = f"<p>{escape(count(claims))}</p>" if claims else ""
+    summary += _listed(failures([claim for claim in claims if claim.origin != "reading"]))
+    return f'{summary}<nav class="cards" aria-label="Experiments">{"".join(map(_card, studies))}</nav>'
 
 
 def _listed(lines: Sequence[str]) -> str:
@@ -115,7 +116,7 @@ def _card(study: Study) -> str:
 
 
 def _bar(claims: Sequence[Claim]) -> str:
-    """How many hold, are ties and do not hold, as a bar with its numbers."""
+    """Return the counts of the verdicts, as a bar with its numbers."""
     counted = _counts(claims)
     stripes = "".join(f'<i class="{kind}" style="flex:{n}"></i>' for kind, n, _ in counted)
     words = " · ".join(f'<span class="{kind}">{text}</span>' for kind, _, text in counted)
@@ -123,7 +124,7 @@ def _bar(claims: Sequence[Claim]) -> str:
 
 
 def _counts(claims: Sequence[Claim]) -> list[tuple[str, int, str]]:
-    """Class, number and words of each verdict that there is."""
+    """Return class, count and words of each verdict that occurs."""
     counted = tally(claims)
     words = {True: ("✓ {} holds", "✓ {} hold"), None: ("≈ {} tie", "≈ {} ties"), False: ("✗ {} does not", "✗ {} do not")}
     return [(VERDICTS[each][0], n, words[each][n > 1].format(n)) for each in (True, None, False) if (n := counted[each])]
@@ -139,10 +140,10 @@ def _how_to_read(claims: Sequence[Claim]) -> str:
 
 def _study(study: Study, figures: Sequence[FigureFiles]) -> str:
     lines = [f'<h2 id="{study.experiment.name}">{escape(study.experiment.title)}</h2>']
-    for drawn in figures:
-        said = escape(drawn.figure.caption + (" Synthetic data." if drawn.figure.synthetic else ""))
-        picture = f'<div class="picture" role="img" aria-label="{said}">{drawn.inline}</div>'
-        lines.append(f"<figure>{picture}<figcaption>{said}</figcaption></figure>")
+    for files in figures:
+        caption = escape(files.figure.caption + (" Synthetic data." if files.figure.synthetic else ""))
+        picture = f'<div class="picture" role="img" aria-label="{caption}">{files.inline}</div>'
+        lines.append(f"<figure>{picture}<figcaption>{caption}</figcaption></figure>")
     analysis = study.analysis
     if analysis.claims:
         lines.append(
@@ -164,7 +165,7 @@ def _folded(summary: str, inside: str, kind: str = "") -> str:
 
 
 def _claim(claim: Claim) -> str:
-    """A card: the verdict, the claim, what it rests on, the numbers."""
+    """Return a claim as a card: the verdict, the claim, its explanation, its numbers."""
     kind, words = VERDICTS[claim.holds]
     if claim.jointly is not claim.holds:
         words += f"<br><small>corrected: {WORDS[claim.jointly]}</small>"
@@ -172,12 +173,12 @@ def _claim(claim: Claim) -> str:
     numbers = "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(number(value))}</dd>" for name, value in claim.numbers.items())
     why = f"<p><small>{escape(explained(claim))}</small></p>" if explained(claim) else ""
     rests = f"<p>{interval}</p>" + (f"<dl>{numbers}</dl>" if numbers else "")
-    said = f"<p>{escape(claim.claim)} <small>({ORIGINS[claim.origin]})</small></p>{why}"
-    return f'<article class="claim"><div class="verdict {kind}">{words}</div><div>{said}</div><div class="numbers">{rests}</div></article>'
+    statement = f"<p>{escape(claim.claim)} <small>({ORIGINS[claim.origin]})</small></p>{why}"
+    return f'<article class="claim"><div class="verdict {kind}">{words}</div><div>{statement}</div><div class="numbers">{rests}</div></article>'
 
 
 def _table(table: ReportTable) -> str:
-    """A table; on a phone each row is a card, and each cell says what it is."""
+    """Return a table as HTML. On a phone each row is a card with labelled cells."""
     caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
     names = [escape(str(name)) for name in table.head]
     head = f"<thead><tr>{''.join(f'<th>{name}</th>' for name in names)}</tr></thead>" if any(names) else ""
@@ -186,8 +187,8 @@ def _table(table: ReportTable) -> str:
 
 
 def _cell(name: str, value: str) -> str:
-    said = f' data-name="{name}"' if name else ""
-    return f"<td{said}>{escape(str(value))}</td>"
+    label = f' data-name="{name}"' if name else ""
+    return f"<td{label}>{escape(str(value))}</td>"
 
 
 def _settings(study: Study) -> str:

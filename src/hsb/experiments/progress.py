@@ -1,6 +1,6 @@
-"""How far running parts have come: a part that takes minutes writes a number into a file, and who runs it reads these files.
+"""Progress of running parts: a part that takes minutes writes its number of rounds to a file, and the runner reads these files.
 
-Parts run in processes of their own. On other machines nobody sees their files, and the bar moves when a part is finished.
+Parts run in separate processes. The files of parts on other machines are not visible; the bar moves when such a part is finished.
 """
 
 import tempfile
@@ -12,81 +12,81 @@ from typing import Self
 
 from ..evaluate.parallel import Progress
 
-PAUSE = 0.25  # seconds between two looks, and at least between two words of one part
+PAUSE = 0.25  # seconds between two reads, and at least between two writes of one part
 
 _place: Path | None = None  # of the part that this process runs
-_said = 0.0
+_written = 0.0
 
 
-def tell_at(place: str) -> None:
-    """This process begins a part, and tells how far it is there; "" where nobody listens."""
-    global _place, _said
-    _place, _said = Path(place) if place else None, 0.0
+def report_to(place: str) -> None:
+    """Begin a part: report its rounds to the file `place`; "" to report nothing."""
+    global _place, _written
+    _place, _written = Path(place) if place else None, 0.0
 
 
-def tell(rounds: int) -> None:
-    """The part that runs here has played so many rounds. As often as one likes: most calls do nothing.
+def report_rounds(rounds: int) -> None:
+    """Report that the running part has played `rounds` rounds. Call it as often as you like: most calls do nothing.
 
-    >>> tell(100)  # outside of a run: nobody listens
+    >>> report_rounds(100)  # outside a run: does nothing
     """
-    global _said
+    global _written
     now = time.monotonic()
-    if _place is None or now - _said < PAUSE or not _place.parent.is_dir():
+    if _place is None or now - _written < PAUSE or not _place.parent.is_dir():
         return
-    _said = now
+    _written = now
     _place.write_text(str(rounds))
 
 
 class Board:
-    """Adds up the rounds of finished parts and what running ones say, for who wants to be told. A context: looks while it is open.
+    """Sums the rounds of finished and running parts and reports them to `progress`. A context manager: it reads while it is open.
 
     >>> with Board(lambda done, total: print(done, "of", total), total=30, done=10) as board:
-    ...     board.finished(0, 20)
+    ...     board.finish(0, 20)
     10 of 30
     30 of 30
     """
 
     def __init__(self, progress: Progress | None, *, total: int, done: int) -> None:
         self.progress, self.total, self.done = progress, total, done
-        self._told, self._lock, self._closed = -1, threading.Lock(), threading.Event()
+        self._reported, self._lock, self._closed = -1, threading.Lock(), threading.Event()
 
     def __enter__(self) -> Self:
         self._folder = tempfile.TemporaryDirectory(prefix="hsb-parts-", ignore_cleanup_errors=True)
-        self._looking = threading.Thread(target=self._look, daemon=True)
-        self._say()
+        self._watching = threading.Thread(target=self._watch, daemon=True)
+        self._report()
         if self.progress is not None:
-            self._looking.start()
+            self._watching.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._closed.set()
-        if self._looking.is_alive():
-            self._looking.join()
+        if self._watching.is_alive():
+            self._watching.join()
         self._folder.cleanup()
 
     def place(self, number: int) -> str:
-        """Where part `number` tells how far it is."""
+        """Return the file to which part `number` reports its rounds."""
         return str(Path(self._folder.name) / str(number)) if self.progress is not None else ""
 
-    def finished(self, number: int, rounds: int) -> None:
-        """A part is done: its rounds count in full, and what it said no more."""
+    def finish(self, number: int, rounds: int) -> None:
+        """Count all rounds of a finished part, and drop its reports."""
         with self._lock:
             (Path(self._folder.name) / str(number)).unlink(missing_ok=True)
             self.done += rounds
-        self._say()
+        self._report()
 
-    def _look(self) -> None:
+    def _watch(self) -> None:
         while not self._closed.wait(PAUSE):
-            self._say(only_more=True)
+            self._report(only_more=True)
 
-    def _say(self, *, only_more: bool = False) -> None:
+    def _report(self, *, only_more: bool = False) -> None:
         if self.progress is None:
             return
         with self._lock:
             now = min(self.done + sum(map(_read, Path(self._folder.name).iterdir())), self.total)
-            if now > self._told or not only_more:
-                self._told = max(now, self._told)
-                self.progress(self._told, self.total)
+            if now > self._reported or not only_more:
+                self._reported = max(now, self._reported)
+                self.progress(self._reported, self.total)
 
 
 def _read(path: Path) -> int:

@@ -1,6 +1,6 @@
-"""A report in files: one page with everything, the figures, the claims and the parts' results.
+"""Write a report: one HTML page, the figures, the claims and the results of the parts.
 
-All of it is written beside its place first and then moved there, file by file, the page last.
+All files are written to a temporary folder first and then moved into place one by one, the page last.
 """
 
 import json
@@ -24,11 +24,11 @@ PACKAGES = ("hsb", "numpy", "numba", "joblib", "matplotlib")
 
 
 def write(studies: Sequence[Study], out: Path, *, title: str, seconds: float) -> Path:
-    """Write report.html, claims.json, results.jsonl and figures/ into a folder that exists; the path of the page."""
-    figures = [[_drawn(study.experiment.name, each) for each in study.analysis.figures] for study in studies]
+    """Write report.html, claims.json, results.jsonl and figures/ into the existing folder `out`. Returns the path of the page."""
+    figures = [[_draw(study.experiment.name, each) for each in study.analysis.figures] for study in studies]
     files: dict[str, bytes] = {}
-    for drawn in (each for own in figures for each in own):
-        files |= {f"figures/{drawn.name}.{end}": getattr(drawn, end) for end in ("svg", "png", "pdf")}
+    for picture in (each for own in figures for each in own):
+        files |= {f"figures/{picture.name}.{end}": getattr(picture, end) for end in ("svg", "png", "pdf")}
     files["results.jsonl"] = "".join(_json(row) for study in studies for row in _results(study)).encode()
     files["claims.json"] = _json([as_dict(claim) for study in studies for claim in study.analysis.claims], indent=1).encode()
     files["report.html"] = page(title, list(zip(studies, figures, strict=True)), about(studies, seconds)).encode()
@@ -37,7 +37,7 @@ def write(studies: Sequence[Study], out: Path, *, title: str, seconds: float) ->
 
 
 def as_dict(claim: Claim) -> dict[str, Any]:
-    """A claim as JSON has it: the difference it rests on with its interval, and every other number.
+    """Return a claim as plain data: its difference with the interval, and all other numbers.
 
     >>> as_dict(Claim("toy", "a beats b", True, 0.2, 0.1, 0.3, {"a": 0.5, "b": 0.7}))["holds"]
     True
@@ -48,20 +48,20 @@ def as_dict(claim: Claim) -> dict[str, Any]:
 
 
 def verdict(claim: Claim) -> str:
-    """What `holds` says, in words."""
+    """Return the verdict of a claim in words."""
     return WORDS[claim.holds]
 
 
 def about(studies: Sequence[Study], seconds: float) -> dict[str, str]:
-    """What was run, with what, and how long it took."""
+    """Return the settings, versions and duration of a run, for the report."""
     options = studies[0].options
     return {
         "experiments": ", ".join(study.experiment.name for study in studies),
         "seed": str(options.seed),
-        "size": "quick: reduced, not the paper's" if options.quick else "chosen" if options.chosen() else "full",
+        "size": "quick: smaller than the paper's" if options.quick else "chosen" if options.chosen() else "full",
         "rounds": f"{sum(part.rounds for study in studies for part in study.parts):,}",
         "parts": f"{sum(len(study.parts) for study in studies):,}",
-        "duration": f"{seconds:.1f} s, of which parts {sum(f.seconds for s in studies for f in s.finished):.1f} s on all cores together",
+        "duration": f"{seconds:.1f} s; the parts took {sum(f.seconds for s in studies for f in s.finished):.1f} s, summed over all cores",
         "versions": ", ".join([f"Python {platform.python_version()}", *(f"{name} {_version(name)}" for name in PACKAGES)]),
     }
 
@@ -73,7 +73,7 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-def _drawn(prefix: str, figure: Figure) -> FigureFiles:
+def _draw(prefix: str, figure: Figure) -> FigureFiles:
     return draw(figure.name if prefix in figure.name else f"{prefix}-{figure.name}", figure)
 
 
@@ -88,7 +88,7 @@ def _json(value: Any, indent: int | None = None) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """JSON has no infinity and no NaN: null."""
+    """Replace infinity and NaN by None, since JSON has neither."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):

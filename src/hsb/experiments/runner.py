@@ -1,4 +1,4 @@
-"""Runs parts: once each, in parallel, on any engine. Finished parts are kept at once, so that a run that was stopped goes on where it was."""
+"""Run parts once each, in parallel, on any engine. Each finished part is kept at once, so that an interrupted run can resume."""
 
 import importlib
 import json
@@ -17,13 +17,13 @@ from ..evaluate.engines import check_engine, cores, spread
 from ..evaluate.parallel import Progress
 from .base import Part
 from .cache import Cache, Finished, plain
-from .progress import Board, tell_at
+from .progress import Board, report_to
 
-FEW = 2  # workers that had better compile different kernels at the same time than wait for one process to compile all
+FEW = 2  # with at most this many workers it is faster to compile different kernels at the same time than all in one process
 
 
 class PartFailed(RuntimeError):
-    """A part raised an error. The parts that were finished before are kept."""
+    """A part raised an error. The results of finished parts are kept."""
 
 
 def run(
@@ -35,10 +35,10 @@ def run(
     progress: Progress | None = None,
     prepare: Callable[[], object] | None = None,
 ) -> list[Finished]:
-    """The results of parts, in their order, whatever the engine and the number of jobs (by default one a core).
+    """Return the results of `parts` in their order. They do not depend on `engine` or `jobs` (by default one per core).
 
-    Results are kept in `folder`; a part that was run before, with the same library, is not run again. Results are plain data as JSON gives
-    it back: lists, not tuples. `prepare` is called before more than two workers of this machine start.
+    Results are kept in `folder`: a part that was run before with the same library is not run again. Results are plain data as JSON returns
+    it: lists, not tuples. `prepare` is called before more than two local workers start.
 
     >>> import tempfile
     >>> parts = [Part(f"{arms} arms", "hsb.theory:exp3_bound", {"arms": arms, "horizon": 100}) for arms in (2, 3)]
@@ -49,7 +49,7 @@ def run(
     check_engine(engine)
     jobs = whole("jobs", cores() if jobs is None else jobs, 1)
     if len({part.name for part in parts}) < len(parts):
-        raise InputError("Parts must have different names; some are given twice.")
+        raise InputError("Two parts have the same name. Give every part a different name.")
     cache = Cache(folder)
     ready = [cache.get(part) for part in parts]
     missing = in_turn(parts, [i for i, finished in enumerate(ready) if finished is None])
@@ -66,14 +66,14 @@ def run(
                         raise PartFailed(f"Part {quoted(part.name)} failed: {text}")
                     ready[number] = finished = Finished(json.loads(text), seconds)
                     cache.put(part, finished)
-                    board.finished(number, part.rounds)
+                    board.finish(number, part.rounds)
     return [finished for finished in ready if finished is not None]
 
 
 def in_turn(parts: Sequence[Part], which: Sequence[int]) -> list[int]:
-    """The order to start parts in: those of different functions in turn, the longest of each first.
+    """Return the order in which to start parts: functions in turn, the longest part of each first.
 
-    Workers that start together then compile different kernels, and find those of the others in Numba's cache later on.
+    Workers that start together then compile different kernels, and later find the others in Numba's cache.
 
     >>> parts = [Part("", function, {}, rounds) for function, rounds in (("m:f", 1), ("m:f", 3), ("m:f", 2), ("m:g", 5))]
     >>> in_turn(parts, range(4))
@@ -89,29 +89,29 @@ def in_turn(parts: Sequence[Part], which: Sequence[int]) -> list[int]:
 
 
 def perform(number: int, function: str, arguments: dict[str, Any], here: str, place: str = "") -> tuple[int, str, float, bool]:
-    """Run one part, wherever this is: its number, its result as JSON or what it raised, the seconds, and whether it failed.
+    """Run one part on any machine. Returns its number, its result as JSON or its error, the seconds, and True if it failed.
 
-    An error comes back as text, so that other parts are not lost with it. `here` is the folder that files and classes of the user's own are
-    named from: a worker may have been started in another one. `place` is where a part may tell how far it is (`progress.py`).
+    An error is returned as text, so that it does not stop other parts. `here` is the working directory for relative paths and the user's
+    modules, since a worker may start elsewhere. `place` is the file to which the part may report its rounds (`progress.py`).
     """
-    tell_at(place)
+    report_to(place)
     if os.path.isdir(here):
         os.chdir(here)
     begin = time.perf_counter()
     try:
         module, _, name = function.partition(":")
         text = json.dumps(getattr(importlib.import_module(module), name)(**arguments), default=plain)
-    except Exception as error:  # whatever it is, the caller must hear which part it was
+    except Exception as error:  # the caller needs the part of any error
         where = traceback.extract_tb(error.__traceback__)[-1]
-        said = f"{type(error).__name__}: {error} ({Path(where.filename).name}, line {where.lineno})"
-        return number, said, time.perf_counter() - begin, True
+        message = f"{type(error).__name__}: {error} ({Path(where.filename).name}, line {where.lineno})"
+        return number, message, time.perf_counter() - begin, True
     return number, text, time.perf_counter() - begin, False
 
 
 def compile_first() -> float:
-    """Have the numba engine compile what plays tables here, before workers start: they then read what it kept. The seconds that it took.
+    """Have the numba engine compile the kernels that play tables before workers start, which then read what it kept. Return its seconds.
 
-    Else every worker would compile the same at the same time, each taking half a gigabyte for it.
+    Otherwise every worker would compile the same kernels at the same time, each with half a gigabyte of memory.
     """
     import hsb
 

@@ -1,4 +1,4 @@
-"""The TOML file of `hsb run`: what it may say, checked and completed. Errors name the key.
+"""Read, check and complete the TOML file of `hsb run`. Errors name the key.
 
     rounds = 20000                               # all of these have defaults: 100000 rounds, 10 runs, seed 0, a binary tree of depth 10
     runs = 10
@@ -7,11 +7,11 @@
     [[policies]]
     policy = "HSB"
     [[policies]]
-    policy = "mine:Greedy"                       # the class Greedy of mine.py, a subclass of hsb.Policy; and label = "..." in the report
+    policy = "mine:Greedy"                       # the class Greedy of mine.py, a subclass of hsb.Policy; label = "..." names it in the report
     epsilon = [0.1, 0.2]                         # its keyword argument; a list of values is a sweep: a policy for each
 
-A name with a colon is a class of your own, "module:Class", for a policy, for a problem (`name`) and for a structure (`kind`): its module is
-imported, that is, run, from Python's path or the current directory. No other code than the file names is.
+A name with a colon, "module:Class", is your class: a policy, a problem (`name`) or a structure (`kind`). Its module is imported from
+Python's path or the current directory, so its code runs. Only modules that the file names are imported.
 """
 
 import hashlib
@@ -34,9 +34,9 @@ FILE_KEYS = {"path", "contexts", "losses", "low", "high"}
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The file as checked plain data, with everything it leaves out filled in. Policies are a table by label.
+    """Read the file as plain data, checked and with all defaults. Policies are a table by label.
 
-    A wrong key, value or column is an InputError of one line that names it; nothing has been run then.
+    A wrong key, value or column raises an InputError of one line that names it, before anything is run.
     """
     given = read_toml(path)
     with within(path.name):
@@ -44,13 +44,15 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """What a TOML file says; InputError of one line where it is none."""
+    """Read a TOML file. Raises an InputError of one line if it is not TOML."""
     if path.exists() and not path.is_file():
         raise InputError(f"Cannot read {quoted(str(path))}: it is not a file.")
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except RecursionError:
-        raise InputError(f"{path.name} is not TOML that can be read: its values are nested too deeply.") from None
+        raise InputError(
+            f"{path.name} is not TOML that can be read: its values are nested too deeply. Nest them less."
+        ) from None
     except ValueError as error:
         if isinstance(error, UnicodeDecodeError):
             raise InputError(f"Cannot read {quoted(str(path))}: it is not text in UTF-8.") from None
@@ -62,7 +64,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 def _checked(given: dict[str, Any], path: Path) -> dict[str, Any]:
     known_keys(given, KEYS)
     if ("problem" in given) == ("file" in given):
-        raise InputError('problem or file: one of them is needed, e.g. problem = {name = "stationary"}.')
+        raise InputError('Give either problem or file, e.g. problem = {name = "stationary"}.')
     spec: dict[str, Any] = {"title": given.get("title", path.stem)}
     if not isinstance(spec["title"], str):
         raise InputError(f"title: must be text; given {spec['title']!r}.")
@@ -90,7 +92,7 @@ def _checked(given: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _policies(given: Plain, shared: dict[str, Plain], rounds: int, problem: Problem) -> Iterator[tuple[str, Plain]]:
-    """Each policy's label and settings; a table with lists stands for several."""
+    """Yield each policy's label and settings. A table with lists defines several policies."""
     listed = given.get("policies", [])
     if not isinstance(listed, list) or not listed or not all(isinstance(each, dict) for each in listed):
         raise InputError('policies: at least one table [[policies]] is needed, e.g. with policy = "HSB".')
@@ -100,13 +102,13 @@ def _policies(given: Plain, shared: dict[str, Plain], rounds: int, problem: Prob
             for label, settings in _swept(dict(each), shared, problem):
                 problem.check(policy_spec({"structure": next(iter(shared.values()))} | settings, problem, rounds)(0))
                 if label in labels:
-                    raise InputError(f"label: {quoted(label)} is taken. Give every policy a label of its own.")
+                    raise InputError(f"label: two policies are labelled {quoted(label)}. Give every policy a different label.")
                 labels.add(label)
                 yield label, settings
 
 
 def _swept(settings: Plain, shared: dict[str, Plain], problem: Problem) -> Iterator[tuple[str, Plain]]:
-    """The policies that one table stands for. Without a structure of its own a policy takes the file's, each in turn if it lists several."""
+    """Yield the policies that one table defines. A policy without a structure takes the file's; if there are several, each in turn."""
     label = str(settings.pop("label", settings.get("policy", "")))
     structures: dict[str, Plain | None] = {"": None}
     if "structure" in settings:
@@ -120,7 +122,7 @@ def _swept(settings: Plain, shared: dict[str, Plain], problem: Problem) -> Itera
 
 
 def _structures(given: Any, problem: Problem) -> Iterator[tuple[str, Plain]]:
-    """The structures that one table stands for, each checked, with words for the label of a policy that has it."""
+    """Yield the structures that one table defines, checked, each with words for a policy's label."""
     for words, settings in sweep(table(given, "kind")):
         structure(settings, problem)
         yield words, settings
@@ -130,7 +132,7 @@ def _file(given: dict[str, Any], folder: Path) -> dict[str, Any]:
     known_keys(given, FILE_KEYS)
     for name in ("path", "contexts", "losses"):
         if name not in given:
-            raise InputError(f"{name}: is missing. A file needs path, contexts and losses (both lists of column names).")
+            raise InputError(f"{name} is missing. A file needs path, contexts and losses (both lists of column names).")
     for name in ("contexts", "losses"):
         if not isinstance(given[name], list) or not given[name] or not all(isinstance(each, str) for each in given[name]):
             raise InputError(f"{name}: must be a list of column names; given {quoted(given[name])}.")
@@ -145,7 +147,7 @@ def _file(given: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _own_classes(data: Any) -> Iterator[str]:
-    """Every "module:Class" in plain data."""
+    """Yield every "module:Class" in plain data."""
     if isinstance(data, list):
         data = dict(enumerate(data))
     if isinstance(data, dict):

@@ -1,4 +1,4 @@
-"""From experiments to a report: run all their parts, let each analyse its own, write everything down."""
+"""Run the parts of experiments, analyse the results and write a report."""
 
 import os
 import tempfile
@@ -17,7 +17,7 @@ from .verdicts import corrected
 
 
 class Conducted(NamedTuple):
-    """All studies of one call, how long they took, and the report."""
+    """The studies of one call, their duration in seconds, and the report's path."""
 
     studies: list[Study]
     seconds: float
@@ -34,14 +34,14 @@ def conduct(
     progress: Progress | None = None,
     title: str = "Section VI, run again",
 ) -> Conducted:
-    """Run experiments and write their report into the folder `out`; finished parts are kept in `out/cache`.
+    """Run experiments and write their report into the folder `out`; results of finished parts are kept in `out/cache`.
 
-    All parts share one pool of workers. Bad input is refused before anything is run or written.
+    All parts share one pool of workers. Bad input raises InputError before anything is run or written.
     """
     begin = time.perf_counter()
     if options.data is not None and not options.data.is_dir():
         raise InputError(
-            f"The data directory {quoted(str(options.data))} does not exist. Name the directory with Yahoo's files."
+            f"The data directory {quoted(str(options.data))} does not exist. Give --data the directory with Yahoo!'s R6A or R6B files."
         )
     todo = [(experiment, experiment.parts(options)) for experiment in experiments]
     out = usable(Path(out))
@@ -60,7 +60,7 @@ def conduct(
 
 
 def _together(studies: list[Study]) -> list[Study]:
-    """The same studies, their claims corrected for the number of all of them."""
+    """Return the studies with their claims corrected for the number of claims in all studies."""
     claims = corrected([claim for study in studies for claim in study.analysis.claims])
     together = []
     for study in studies:
@@ -70,7 +70,7 @@ def _together(studies: list[Study]) -> list[Study]:
 
 
 def usable(out: Path) -> Path:
-    """The folder, made if need be; InputError where nothing can be written there."""
+    """Return the folder, created if it is missing. Raises InputError if nothing can be written there."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=out):

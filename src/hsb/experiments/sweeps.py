@@ -1,4 +1,4 @@
-"""Lists in a comparison file: every value is tried, and each combination is a policy of its own."""
+"""Lists in a comparison file: every combination of their values is a separate policy."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -17,8 +17,8 @@ LISTS = {
     "bits",
     "structures",
     "nodes",
-}  # they take lists themselves
-MOST = 200  # policies that one table of a file may stand for
+}  # settings whose values are lists
+MOST = 200  # policies that one table of a file may define
 
 
 def sweep(settings: Plain) -> Iterator[tuple[str, Plain]]:
@@ -37,7 +37,7 @@ def sweep(settings: Plain) -> Iterator[tuple[str, Plain]]:
             raise InputError(f"{name}: the list is empty. Give it the values to try, e.g. {name} = [3, 5], or a single value.")
     if (number := prod(len(values) for values in lists.values())) > MOST:
         raise InputError(
-            f"{', '.join(lists)}: the lists have {number:,} combinations, and at most {MOST} are played. Shorten them."
+            f"{', '.join(lists)}: the lists have {number:,} combinations; at most {MOST} are allowed. Shorten them."
         )
     for values in product(*lists.values()):
         words = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in zip(lists, values, strict=True))
@@ -45,7 +45,7 @@ def sweep(settings: Plain) -> Iterator[tuple[str, Plain]]:
 
 
 def is_sweep(name: str, value: Any) -> bool:
-    """Does this value of a setting list values to be tried?
+    """Return True if this value of a setting is a list of values to try.
 
     >>> is_sweep("depth", [3, 5]), is_sweep("bits", [1, 1]), is_sweep("bits", [[1, 1], [2, 2]]), is_sweep("prior", ["uniform"])
     (True, False, True, True)
@@ -56,7 +56,7 @@ def is_sweep(name: str, value: Any) -> bool:
 
 
 def with_words(label: str, *words: str) -> str:
-    """A label that says which combination this is.
+    """Return a label with the words of a combination.
 
     >>> with_words("HSB", "depth 3", ""), with_words("HSB", "")
     ('HSB, depth 3', 'HSB')

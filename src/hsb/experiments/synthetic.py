@@ -1,4 +1,4 @@
-"""Policies on several data sets of one problem, all as plain data: what Sections VI-A and VI-B and `hsb run` have in common."""
+"""Policies on several data sets of one problem, as plain data: the common part of Sections VI-A and VI-B and of `hsb run`."""
 
 from typing import Any
 
@@ -21,9 +21,9 @@ def play_part(
     marks: list[int],
     code: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """One data set, some policies: their average losses at the marked rounds, averaged over the presentations.
+    """Play one data set with some policies. Returns their average losses at the marked rounds, averaged over the presentations.
 
-    `code` has a hash of each module of the user's own: with it a part is another one as soon as that code changes.
+    `code` has a hash of each user module: if that code changes, the part is a different one and runs again.
     """
     there = make_problem(problem)
     policy_specs = {name: policy_spec(settings, there, rounds) for name, settings in policies.items()}
@@ -39,7 +39,7 @@ class Race(Experiment):
     """
 
     def marks(self, settings: dict[str, Any]) -> list[int]:
-        """Rounds that the claims speak of, beside the last."""
+        """Return the rounds that the claims need, beside the last."""
         return []
 
     def parts(self, options: Options) -> list[Part]:
@@ -54,7 +54,7 @@ class Race(Experiment):
         ]
 
     def comparison(self, options: Options, results: dict[str, Any]) -> Comparison:
-        """The average losses of all policies on all data sets, put together from the parts."""
+        """Return the average losses of all policies on all data sets, joined from the parts."""
         settings = self.settings(options)
         runs: list[dict[str, Any]] = [{} for _ in range(settings["data_sets"])]
         marks: list[int] = []
@@ -75,18 +75,18 @@ class Race(Experiment):
     def beats(
         self, compared: Comparison, better: str, worse: str, text: str, *, since: int = 0, until: int | None = None, **more: Any
     ) -> Claim:
-        """The claim that one policy loses less than another in some rounds, by the paired difference over data sets."""
+        """Test by paired differences over data sets that one policy loses less than another between rounds `since` and `until`."""
         differences = compared.averages(worse, since=since, until=until) - compared.averages(better, since=since, until=until)
         numbers = {name: compared.interval(name, since=since, until=until)._asdict() for name in (better, worse)}
         return claim(self.name, text, differences, numbers=numbers, **more)
 
 
 def losses_table(compared: Comparison, title: str, *, since: int = 0, until: int | None = None) -> ReportTable:
-    """Average losses with their intervals, and how far above the best."""
+    """Return a table of average losses with intervals, and their distances to the best policy."""
     rows = []
     for name, mean, low, high in compared.table(since=since, until=until):
         above = "" if compared.best is None else f"{mean - compared.best:.4f}"
         rows.append([name, f"{mean:.4f}", f"{low:.4f} to {high:.4f}", above])
     if compared.best is not None:
         rows.append(["best policy that knows the model", f"{compared.best:.4f}", "by quadrature", "0"])
-    return ReportTable(title, ["policy", "average loss", "95% interval", "above the best"], rows)
+    return ReportTable(title, ["policy", "average loss", "95% interval", "above the best policy"], rows)

@@ -91,7 +91,7 @@ def test_depth_is_weighed_at_every_rate(analysis):
     """The paper gives none: each of the others is a reading of its own, and counts as one."""
     found = [claim for claim in analysis.claims if claim.origin == "reading" and "rate: " in claim.claim]
     assert [claim.claim.split("rate: ")[1] for claim in found] == [way for way in rates(10_000) if way != USED]
-    assert any("not how HSB-BT's is" in note for note in analysis.notes)
+    assert any("not how HSB-BT's is set" in note for note in analysis.notes)
 
 
 def test_depth_helps_at_a_low_rate_and_hurts_at_a_high_one():
@@ -153,9 +153,9 @@ def test_one_depth_alone_has_nothing_to_be_compared_with():
 @pytest.mark.parametrize(
     ("name", "options", "error"),
     [
-        ("landsat", Options(depths=(5,)), "--depth: the experiment landsat does not take it. It takes --runs."),
-        ("today", Options(rounds=5000), "--rounds: the experiment today does not take it. It takes --visits, --runs, --depth."),
-        ("illustrations", Options(runs=5), "It takes none of --depth, --runs, --rounds, --visits."),
+        ("landsat", Options(depths=(5,)), "The experiment landsat does not accept --depth. It accepts --runs."),
+        ("today", Options(rounds=5000), "The experiment today does not accept --rounds. It accepts --visits, --runs, --depth."),
+        ("illustrations", Options(runs=5), "It accepts no sizes."),
         ("stationary", Options(runs=1), "--runs must be at least 2; given 1."),
         ("nonstationary", Options(rounds=50), "--rounds must be at least 100; given 50."),
     ],

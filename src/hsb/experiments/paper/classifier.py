@@ -1,4 +1,4 @@
-"""A scikit-learn classifier: perceptrons make a codeword of a row, and HSB learns which class it means. Needs scikit-learn.
+"""A scikit-learn classifier: perceptrons turn a row into a codeword, and HSB learns the class of each codeword. Needs scikit-learn.
 
 `import hsb` does not import this file; `hsb.HSBClassifier` does.
 """
@@ -24,30 +24,29 @@ from .ecoc import Perceptrons, contexts, exhaustive, one_versus_all, random_code
 from .ecoc.coding import checked_signs
 
 MOST_POSITION = 8  # bits for which "auto" splits at any position: 2^8 boxes a round
-FULL_RATE = 1.0  # of the policy where it is told every loss, unless given
+FULL_RATE = 1.0  # the policy's default rate with full feedback
 
 
 class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Several classes by error-correcting output codes, decoded by HSB (Section VI-D): a scikit-learn classifier.
 
-    Each row, in turn, is given a codeword by the perceptrons, one for each column of the code; the policy, which has the codeword as
-    context and the classes as arms, learns from the true class, and then the perceptrons do. Unlike a Hamming decoder it is not told the
-    code.
+    The perceptrons, one for each column of the code, give each row a codeword. The codeword is the context of the policy and the classes are
+    its arms. First the policy and then the perceptrons learn from the true class. Unlike a Hamming decoder the policy does not know the code.
 
-    - `structure`: "position" (HSB-APS), "binary" (HSB-BT), "auto" (the first up to 8 bits, then the second), or a structure of your own on
+    - `structure`: "position" (HSB-APS), "binary" (HSB-BT), "auto" (the first for up to 8 bits, otherwise the second), or a structure on
       as many features as the code has bits, each in [0, 1].
     - `code`: "one-versus-all", "exhaustive", "random", or a matrix of +1 and -1, a row for each class (in the order of `classes_`).
-    - `code_bits`: how many bits a random code has; None is 2 log2 C + 4 for C classes, rounded up.
-    - `feedback`: "full" (the default) charges every class but the true one, as the label tells: the same mixture with exponential weights,
-      and nothing left to chance. "bandit" is the paper's: the policy suggests a class and learns only whether it was right.
-    - `learning_rate`: of the policy. None is 1 with full feedback; with bandit feedback it is HSB's default, which needs none.
-    - `epochs`: how often `fit` goes through the data, each time in another order; `partial_fit` goes through it once, in order.
-    - `averaged`: do perceptrons predict with the average of their weights? `scaling`: as in `hsb.ecoc.Perceptrons`.
+    - `code_bits`: the bits of a random code; None is 2 log2 C + 4 for C classes, rounded up.
+    - `feedback`: "full" (the default) gives every class except the true one a loss: the same mixture with exponential weights, without
+      randomness. "bandit" is the paper's: the policy suggests a class and learns only whether it was right.
+    - `learning_rate`: of the policy. None is 1 with full feedback; with bandit feedback it is HSB's default, which needs no rate.
+    - `epochs`: the number of passes of `fit` through the data, each in another order; `partial_fit` makes one pass, in order.
+    - `averaged`: if True, perceptrons predict with the average of their weights. `scaling`: as in `hsb.ecoc.Perceptrons`.
     - `random_state`: an int, a `numpy.random.RandomState` or None, as scikit-learn takes it. It orders the rows, draws the random code and the
       policy's arms.
 
-    `predict` takes the class with the largest share at a row's codeword; `predict_proba` gives the shares: the probability with which the
-    policy would suggest each class, not a calibrated belief.
+    `predict` returns the most probable class at a row's codeword. `predict_proba` returns the probabilities with which the policy would suggest
+    each class; they are not calibrated.
 
     >>> from hsb.experiments.paper.classifier import HSBClassifier
     >>> X = [[0.0, 0.1], [0.1, 0.0], [1.0, 0.9], [0.9, 1.0], [0.0, 1.0], [0.1, 0.9]] * 5
@@ -98,7 +97,7 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Go on with more rows, in their order. Returns itself. The first call needs `classes`, all that will ever occur, else `InputError`."""
+        """Learn more rows, in order. Returns itself. The first call needs `classes`, all that will ever occur, else `InputError`."""
         first = not hasattr(self, "policy_")
         if first and classes is None:
             raise InputError("The first partial_fit needs classes=, all labels that will ever occur; given None.")
@@ -109,19 +108,22 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(f"classes must stay {self.classes_.tolist()}; given {known.tolist()}.")
         unknown = np.setdiff1d(y, known)
         if len(unknown):
-            raise InputError(f"y has {unknown.tolist()}, which is not among the classes {known.tolist()}.")
+            raise InputError(
+                f"y has {unknown.tolist()}, which is not among the classes {known.tolist()}. "
+                "Pass classes= with all labels to the first partial_fit."
+            )
         if first:
             self._begin(known, check_random_state(self.random_state))
         self._learn(X, np.searchsorted(self.classes_, y))
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """An array of the class with the largest share at each row's codeword, the first of several."""
+        """Return the most probable class at each row's codeword; if several are, the first."""
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability with which the policy would suggest each class: a row for each of `X`, a column for each of `classes_`."""
+        """Return the probability with which the policy would suggest each class: a row for each of `X`, a column for each of `classes_`."""
         check_is_fitted(self, "policy_")
         X = validate_data(self, X, dtype=np.float64, reset=False)
         codes, which = np.unique(self.perceptrons_.codewords(X), axis=0, return_inverse=True)
@@ -130,11 +132,11 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        if hasattr(self, "policy_"):  # what was unpickled may lie in a file that must not be written to
+        if hasattr(self, "policy_"):  # unpickled arrays may lie in a file that must not be written to
             self.policy_, self.perceptrons_ = self.policy_.copy(), self.perceptrons_.copy()
 
     def _begin(self, classes: NDArray[Any], rng: np.random.RandomState) -> None:
-        """Perceptrons and a policy that know nothing."""
+        """Create perceptrons and a policy that have learned nothing."""
         if self.feedback not in ("full", "bandit"):
             raise InputError(f"feedback must be 'full' or 'bandit'; given {quoted(self.feedback)}.")
         rate = FULL_RATE if self.learning_rate is None and self.feedback == "full" else self.learning_rate
@@ -174,13 +176,13 @@ class HSBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise InputError(f"structure must be 'auto', 'position', 'binary' or a structure; given {quoted(self.structure)}.")
 
     def _learn(self, X: NDArray[np.float64], index: NDArray[np.int64]) -> None:
-        """Go through the rows once: each gets its codeword, then the policy and the perceptrons learn its class."""
+        """Learn the rows once: each gets its codeword, then the policy and the perceptrons learn its class."""
         codes = self.perceptrons_.learn(X, self.code_matrix_[index])
         if self.feedback == "bandit":
             simulate(self.policy_, contexts(codes), 1.0 - np.eye(len(self.classes_))[index])
             return
-        # With every loss known and a constant rate, weights depend only on how often each class was wrong at each codeword, so that an update
-        # of k mistakes is one round of k times the loss (propensity 1/k); what all classes have in common at a codeword cancels.
+        # With every loss known and a constant rate, weights depend only on how often each class was wrong at each codeword, so an update
+        # of k mistakes is one round of k times the loss (propensity 1/k). Mistakes that all classes share at a codeword cancel.
         distinct, which = np.unique(codes, axis=0, return_inverse=True)
         right = np.zeros((len(distinct), len(self.classes_)), dtype=np.int64)
         np.add.at(right, (which.reshape(-1), index), 1)

@@ -1,6 +1,6 @@
-"""Section VI-A again: how near EXP3 and S-EXP3 come to the best that each can play, and after how many rounds.
+"""Section VI-A: how close EXP3 and S-EXP3 come to the best mapping of each, and after how many rounds.
 
-The paper says it in two sentences and gives no number: "EXP3 has a fast convergence but it converges to a suboptimal mapping because it does
+The paper has two sentences about it, and no number: "EXP3 has a fast convergence but it converges to a suboptimal mapping because it does
 not use the context information. On the other hand, S-EXP3 converges to the optimal mapping, but needs a huge amount of data to get trained."
 """
 
@@ -15,22 +15,22 @@ from .rates import best_of_depth
 
 EXPERIMENT = "stationary"
 EXP3 = "EXP3"
-OPTIMUM = 14  # so deep a tree's best mapping loses what the best policy does, to six digits
+OPTIMUM = 14  # the best mapping of a tree of this depth loses what the best policy does, to six digits
 DISTANCE = (
-    "Distance: what is lost a round more than the best mapping of the policy's own cells is expected to lose, which is computed (for EXP3: the "
-    "best single arm). "
+    "Distance: the average loss less the expected loss of the best mapping of the policy's own cells (for EXP3: the best single arm). That "
+    "expected loss is computed. "
 )
 NO_NUMBER = "The paper gives no number for 'fast' or 'a huge amount of data'"
-SAID = {
+NOTES = {
     "fast": f"{DISTANCE}{NO_NUMBER}. It contrasts the two policies, so they are compared over the same rounds.",
-    "suboptimal": "What the best mapping of four cells loses is computed. More cells lose less.",
-    "converges": f"{DISTANCE}Convergence is a limit, which no finite run shows. Measured is whether the distance falls.",
+    "suboptimal": "The loss of the best mapping of four cells is computed. With more cells it is smaller.",
+    "converges": f"{DISTANCE}Convergence is a limit, which no finite run can show. This claim tests whether the distance falls.",
     "tenfold": f"{DISTANCE}{NO_NUMBER}, nor a depth. This reads it as more than ten times the rounds that EXP3 needs.",
 }
 
 
 def windows(rounds: int) -> list[int]:
-    """Where the first tenth of the rounds ends, and where the last begins.
+    """Return the rounds at which the first tenth ends and the last begins.
 
     >>> windows(100_000)
     [10000, 90000]
@@ -39,7 +39,7 @@ def windows(rounds: int) -> list[int]:
 
 
 def s_exp3(depth: int) -> str:
-    """What S-EXP3 of that depth is called in Figure 5.
+    """Return the name of S-EXP3 of that depth in Figure 5.
 
     >>> s_exp3(5)
     'S-EXP3, depth 5'
@@ -48,7 +48,7 @@ def s_exp3(depth: int) -> str:
 
 
 class Distances:
-    """How far from the best mapping of its own cells a policy plays, in the first and in the last tenth of the rounds.
+    """Distances of policies to the best mappings of their own cells, in the first and the last tenth of the rounds.
 
     >>> import numpy as np
     >>> losses = {"EXP3": np.array([[[0.51, 0.5, 0.5]], [[0.53, 0.5, 0.5]]])}
@@ -61,16 +61,16 @@ class Distances:
         self.early, self.late = windows(int(compared.marks[-1]))
 
     def first(self, policy: str, depth: int) -> Floats:
-        """In the first tenth, a number for each data set."""
+        """Return the distance in the first tenth, for each data set."""
         return self.compared.averages(policy, until=self.early) - best_of_depth(depth)
 
     def last(self, policy: str, depth: int) -> Floats:
-        """In the last tenth, a number for each data set."""
+        """Return the distance in the last tenth, for each data set."""
         return self.compared.averages(policy, since=self.late) - best_of_depth(depth)
 
 
 def claims(compared: Comparison, depths: Sequence[int]) -> Iterator[Claim]:
-    """The two sentences, taken apart: S-EXP3 needs more data than EXP3, EXP3 ends above the optimum, S-EXP3 gets nearer to it."""
+    """Yield the claims of the two sentences: S-EXP3 needs more data than EXP3, EXP3 ends above the optimum, S-EXP3 gets nearer to it."""
     distances = Distances(compared)
     yield from (_fast(distances, depth) for depth in depths)
     yield _suboptimal(distances, min(depths))
@@ -78,7 +78,7 @@ def claims(compared: Comparison, depths: Sequence[int]) -> Iterator[Claim]:
 
 
 def readings(compared: Comparison, depths: Sequence[int]) -> Iterator[Claim]:
-    """A sharper reading of "a huge amount of data": ten times the rounds do not bring S-EXP3 as near as EXP3."""
+    """Yield a sharper reading of "a huge amount of data": after ten times the rounds S-EXP3 is still farther away than EXP3."""
     distances = Distances(compared)
     for depth in depths:
         first, last = distances.first(EXP3, 0), distances.last(s_exp3(depth), depth)
@@ -87,8 +87,10 @@ def readings(compared: Comparison, depths: Sequence[int]) -> Iterator[Claim]:
             f"S-EXP3 of depth {depth} needs more than ten times the data: over the last tenth of the rounds it is further from its "
             "best mapping than EXP3 is from the best single arm over the first"
         )
-        few = f"with {2**depth} cells, so many rounds are enough"
-        yield claim(EXPERIMENT, text, last - first, numbers=numbers, origin="reading", explanation=SAID["tenfold"], because=few)
+        few = f"with {2**depth} cells these rounds are enough"
+        yield claim(
+            EXPERIMENT, text, last - first, numbers=numbers, origin="reading", explanation=NOTES["tenfold"], because=few
+        )
 
 
 def _fast(distances: Distances, depth: int) -> Claim:
@@ -98,7 +100,7 @@ def _fast(distances: Distances, depth: int) -> Claim:
         f"EXP3 converges faster than S-EXP3 of depth {depth}, which needs more data: over the first tenth of the rounds EXP3 is nearer to "
         "the best single arm than S-EXP3 to its best mapping"
     )
-    return claim(EXPERIMENT, text, rival - mine, numbers=numbers, explanation=SAID["fast"])
+    return claim(EXPERIMENT, text, rival - mine, numbers=numbers, explanation=NOTES["fast"])
 
 
 def _suboptimal(distances: Distances, depth: int) -> Claim:
@@ -109,7 +111,7 @@ def _suboptimal(distances: Distances, depth: int) -> Claim:
         "best single arm": best_of_depth(0),
     }
     text = f"EXP3 converges to a suboptimal mapping: over the last tenth of the rounds it loses more than the best mapping of {2**depth} cells"
-    return claim(EXPERIMENT, text, above, numbers=numbers, explanation=SAID["suboptimal"])
+    return claim(EXPERIMENT, text, above, numbers=numbers, explanation=NOTES["suboptimal"])
 
 
 def _converges(distances: Distances, depth: int) -> Claim:
@@ -120,4 +122,4 @@ def _converges(distances: Distances, depth: int) -> Claim:
         "best mapping less the best policy": best_of_depth(depth) - best_of_depth(OPTIMUM),
     }
     text = f"S-EXP3 of depth {depth} converges to its best mapping: over the last tenth of the rounds it is nearer to it than over the first"
-    return claim(EXPERIMENT, text, first - last, numbers=numbers, explanation=SAID["converges"])
+    return claim(EXPERIMENT, text, first - last, numbers=numbers, explanation=NOTES["converges"])

@@ -1,16 +1,16 @@
-"""Figures 5 and 6: average losses so far. Colours as everywhere, dashes by depth, and markers on what is not the paper's."""
+"""Figures 5 and 6: average losses so far. Colours as in all figures, dashes by depth, markers for policies that are not the paper's."""
 
 from typing import Any
 
 from ...evaluate.simulated.comparison import Comparison
 from ...plotting.style import SOFT, look
 
-OURS = ("HSB default", "HSB drift")  # beside the paper's policies: with markers, since in grey colour alone would not do
-DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)))  # from the deepest tree on
+OURS = ("HSB default", "HSB drift")  # not the paper's policies: with markers, to be distinct in grey print
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)))  # the deepest tree first
 
 
 def draw(pyplot: Any, compared: Comparison, change: int | None = None) -> Any:
-    """Curves with 95% bands; where there is a change, a line at its round, and rounds that are not on a logarithmic scale."""
+    """Draw curves with 95% bands. If there is a `change`, draw a line at its round and use a linear scale."""
     figure, ax = pyplot.subplots(figsize=(9.0, 4.8), layout="constrained")
     if change is not None:
         ax.axvline(change, color=SOFT, linewidth=1.0)
@@ -24,7 +24,7 @@ def draw(pyplot: Any, compared: Comparison, change: int | None = None) -> Any:
 
 
 def depth_of(name: str) -> int | None:
-    """The depth of a policy's tree, which its name ends with.
+    """Return the depth of a policy's tree, from the end of its name.
 
     >>> depth_of("S-EXP3, depth 5"), depth_of("EXP3")
     (5, None)

@@ -1,4 +1,4 @@
-"""Figures 1 to 4: what mappings, their quantised approximations, experts and trees are, drawn from the library's own objects."""
+"""Figures 1 to 4: mappings, their quantised approximations, experts and trees, drawn from the library's objects."""
 
 import math
 from itertools import pairwise
@@ -66,7 +66,7 @@ class Illustrations(Paper):
             for k, (mapping, prior) in enumerate(zip(mappings.tolist(), priors, strict=True))
         ]
         head = ["expert", "arms of the four cells", "prior weight", "with equal weights"]
-        share = ["cells", "share of the square where they disagree"]
+        share = ["cells", "share of the square on which they disagree"]
         return Analysis(
             claims=[*claims(shares, priors, listed["apart"]), round_cost(results["nodes"])],
             figures=[
@@ -81,13 +81,13 @@ class Illustrations(Paper):
             ],
             notes=[
                 "Cells, regions and weights come from hsb.BinaryTree, hsb.HSB and hsb.theory.prior_cost.",
-                "The paper draws its experts on cells of unequal size to say that any division will do; here they are the tree's.",
+                "The paper draws its experts on cells of unequal size, since any division will do. Here the cells are the tree's.",
             ],
         )
 
 
 def example_mapping(points: Floats) -> Ints:
-    """An example in the manner of the paper's first figure: arm 0 inside a wavy region, arm 1 outside. Points (T, 2).
+    """Return an example like the paper's first figure: arm 0 inside a wavy region, arm 1 outside. `points` has shape (T, 2).
 
     >>> example_mapping(np.array([[0.5, 0.5], [0.02, 0.98]])).tolist()
     [0, 1]
@@ -99,7 +99,7 @@ def example_mapping(points: Floats) -> Ints:
 
 
 def square_tree(depth: int) -> BinaryTree:
-    """A tree over the unit square.
+    """Return a binary tree over the unit square.
 
     >>> square_tree(4).leaves
     16
@@ -108,7 +108,7 @@ def square_tree(depth: int) -> BinaryTree:
 
 
 def approximate(*, depths: list[int], points: int) -> dict[str, Any]:
-    """For each depth the closest mapping of the tree's cells to the example, and the share of the square where they differ."""
+    """Return for each depth the closest mapping of the tree's cells to the example, and the share of the square on which they differ."""
     side = (np.arange(points) + 0.5) / points
     grid = np.column_stack([part.ravel() for part in np.meshgrid(side, side, indexing="ij")])
     arms = example_mapping(grid)
@@ -125,7 +125,7 @@ def approximate(*, depths: list[int], points: int) -> dict[str, Any]:
 
 
 def list_experts(*, arms: int, depth: int, rounds: int, seed: list[int]) -> dict[str, Any]:
-    """Every mapping of the tree's leaves, its prior weight, and how well the tree computes their mixture."""
+    """Return every mapping of the tree's leaves, its prior weight, and the error of the tree's mixture."""
     tree = square_tree(depth)
     table = every_mapping(tree, arms=arms).table
     priors = [math.exp(-prior_cost(tree, row.astype(np.int64), arms=arms)) for row in table]
@@ -133,7 +133,7 @@ def list_experts(*, arms: int, depth: int, rounds: int, seed: list[int]) -> dict
 
 
 def _apart(tree: BinaryTree, table: NDArray[np.int32], priors: Floats, rounds: int, seed: list[int]) -> float:
-    """Let the tree and the list of experts learn the same rounds; the most that their probabilities ever differ by (Section III)."""
+    """Train the tree and the list of experts on the same rounds. Returns the largest difference of their probabilities (Section III)."""
     rng = np.random.default_rng(seed)
     arms, rate = int(table.max()) + 1, 0.5
     policy = HSB(tree, arms=arms, learning_rate=rate)
@@ -150,7 +150,7 @@ def _apart(tree: BinaryTree, table: NDArray[np.int32], priors: Floats, rounds: i
 
 
 def count_nodes(*, depths: list[int], arms: int) -> dict[str, int]:
-    """For each depth how many nodes of a binary tree a round visits, at most: of a context on whose path others branch off at every node."""
+    """Return for each depth the most nodes that a round visits: for a context on whose path others branch off at every node."""
     visited = {}
     for depth in depths:
         policy = HSB(BinaryTree(depth=depth), arms=arms, learning_rate=0.1, seed=0)
@@ -161,7 +161,10 @@ def count_nodes(*, depths: list[int], arms: int) -> dict[str, int]:
 
 
 def round_cost(visited: dict[str, int]) -> Claim:
-    """The abstract's O(M ln N) a round: a tree of N = 2^D leaves has D + 1 nodes on a path, each with a weight for every arm."""
+    """Return the abstract's claim that a round costs O(M ln N).
+
+    A tree of N = 2^D leaves has D + 1 nodes on a path, each with a weight for every arm.
+    """
     off = max(abs(nodes - int(depth) - 1) for depth, nodes in visited.items())
     numbers = {f"nodes, of {2 ** int(depth):,} cells": nodes for depth, nodes in visited.items()}
     text = "A round on the binary tree of N cells visits log2 N + 1 nodes at most, each with a weight for every arm: O(M ln N)"
@@ -169,7 +172,7 @@ def round_cost(visited: dict[str, int]) -> Claim:
 
 
 def tree_nodes(mapping: Ints, depth: int) -> list[tuple[int, int, int]]:
-    """The fewest nodes of a binary tree on each of which a mapping is constant: (level, number, arm) from the left.
+    """Return the fewest nodes of a binary tree on which a mapping is constant: (level, number, arm) from the left.
 
     >>> tree_nodes(np.array([0, 0, 0, 1]), 2)
     [(1, 0, 0), (2, 2, 0), (2, 3, 1)]
@@ -186,7 +189,7 @@ def tree_nodes(mapping: Ints, depth: int) -> list[tuple[int, int, int]]:
 
 
 def claims(disagreement: dict[str, float], priors: list[float], apart: float) -> list[Claim]:
-    """What the pictures rest on. Nothing is averaged, so a claim's interval is a point."""
+    """Return the claims behind the figures. Nothing is averaged, so a claim's interval is a point."""
     shares = {int(depth): share for depth, share in disagreement.items()}
     cells = {f"{2**depth} cells": share for depth, share in sorted(shares.items())}
     fall = min(a - b for a, b in pairwise(cells.values()))

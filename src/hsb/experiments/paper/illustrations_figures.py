@@ -12,11 +12,11 @@ from ...types import Floats, Ints
 Node = tuple[int, int, int]  # level, number, arm
 
 SHADES = ("0.25", "0.93")  # of the two arms
-FINE = 400  # pixels a side of a mapping that is no union of cells
+FINE = 400  # pixels per side, for a mapping that is not a union of cells
 
 
 def approximations(pyplot: Any, mapping: Callable[[Floats], Ints], quantised: Sequence[tuple[Structure, Ints, float]]) -> Any:
-    """A mapping, and beside it its closest mappings on coarser and finer cells: structure, arms, and the share on which they differ."""
+    """Draw a mapping, and beside it its closest mappings on coarser and finer cells: structure, arms, and the share on which they differ."""
     from matplotlib.colors import ListedColormap
 
     figure, axes = pyplot.subplots(1, 1 + len(quantised), figsize=(3.4 * (1 + len(quantised)), 4.1), layout="constrained")
@@ -36,7 +36,7 @@ def approximations(pyplot: Any, mapping: Callable[[Floats], Ints], quantised: Se
 
 
 def experts(pyplot: Any, tree: Structure, mappings: Ints, priors: Sequence[float]) -> Any:
-    """Every expert, with its prior weight."""
+    """Draw every expert, with its prior weight."""
     columns = 8
     rows = -(-len(mappings) // columns)
     figure, axes = pyplot.subplots(rows, columns, figsize=(1.35 * columns, 1.75 * rows + 0.5), layout="constrained")
@@ -50,7 +50,7 @@ def experts(pyplot: Any, tree: Structure, mappings: Ints, priors: Sequence[float
 
 
 def tree_regions(pyplot: Any, depth: int) -> Any:
-    """The tree, a small square for each node with the node's region filled."""
+    """Draw the tree, with a small square for each node in which its region is filled."""
     figure, ax = pyplot.subplots(figsize=(7.0, 4.4), layout="constrained")
     size = 0.62 / 2**depth
     for level, number in _nodes(depth):
@@ -61,7 +61,7 @@ def tree_regions(pyplot: Any, depth: int) -> Any:
         (a, b), (c, d) = tree_box(number, level, 2, 2)
         region = [(left + size * a, left + size * b), (low + size * c, low + size * d)]
         _box(ax, region, facecolor="black", edgecolor="black", zorder=3)
-        if level < depth:  # beside the node, where no line runs
+        if level < depth:  # beside the node, away from the lines
             ax.text(x + size / 2 + 0.015, y, f"node ({level}, {number})", ha="left", va="center", fontsize=9)
         else:
             ax.text(x, y - size / 2 - 0.02, f"node ({level}, {number})", ha="center", va="top", fontsize=9)
@@ -71,7 +71,7 @@ def tree_regions(pyplot: Any, depth: int) -> Any:
 
 
 def experts_on_tree(pyplot: Any, tree: Structure, shown: Sequence[tuple[int, Ints, Sequence[Node], float]]) -> Any:
-    """Experts as nodes of the tree with an arm each: `shown` has number, mapping, nodes and prior weight."""
+    """Draw experts as nodes of the tree with an arm each: `shown` has number, mapping, nodes and prior weight."""
     figure, axes = pyplot.subplots(2, len(shown), figsize=(3.1 * len(shown), 4.4), layout="constrained", height_ratios=(1, 1.7))
     depth = tree.leaves.bit_length() - 1
     for (top, ax), (number, mapping, nodes, prior) in zip(axes.T, shown, strict=True):
@@ -92,7 +92,7 @@ def experts_on_tree(pyplot: Any, tree: Structure, shown: Sequence[tuple[int, Int
 
 
 def cells(ax: Any, structure: Structure, arms: Ints, *, linewidth: float = 1.0) -> None:
-    """A mapping of the cells of a structure over the unit square."""
+    """Draw a mapping of the cells of a structure over the unit square."""
     for leaf, arm in enumerate(np.asarray(arms).tolist()):
         _box(ax, structure.region(leaf), facecolor=SHADES[arm], edgecolor="0.5", linewidth=linewidth)
 
@@ -123,12 +123,12 @@ def _nodes(depth: int) -> list[tuple[int, int]]:
 
 
 def _place(level: int, number: int) -> tuple[float, float]:
-    """Where a node is drawn: leaves are evenly spread, a level is 0.4 high."""
+    """Return the position of a node: leaves are evenly spread, a level is 0.4 high."""
     return (number + 0.5) / 2**level, -0.4 * level
 
 
 def _edge(ax: Any, level: int, number: int, size: float) -> None:
-    """The line to a node from its parent."""
+    """Draw the line to a node from its parent."""
     if level:
         (x0, y0), (x1, y1) = _place(level - 1, number // 2), _place(level, number)
         ax.plot([x0, x1], [y0 - size / 2, y1 + size / 2], color="0.4", linewidth=1, zorder=1)

@@ -20,14 +20,14 @@ from .data import landsat
 from .landsat_claims import APS, BT, BT_SHUFFLED, EPOCHS, EXP3, HAMMING, LEARNERS, OURS, S_EXP3, claims, notes, paper
 from .landsat_figures import bars, gaps, side_by_side
 
-VARIANTS: dict[str, dict[str, Any]] = {  # how codewords are made; the first is Figure 8's
+VARIANTS: dict[str, dict[str, Any]] = {  # ways to make codewords; the first is Figure 8's
     "standardised online": {"scaling": "online", "averaged": False},
     "standardised with all rows": {"scaling": "whole", "averaged": False},
     "raw features": {"scaling": "none", "averaged": False},
     "averaged perceptrons": {"scaling": "online", "averaged": True},
 }
 MAIN, *OTHERS = VARIANTS
-SEEDS = dict(zip(VARIANTS, (0, 1, 4, 5), strict=True))  # 2 and 3 are those of shuffled orders
+SEEDS = dict(zip(VARIANTS, (0, 1, 4, 5), strict=True))  # 2 and 3 are used for shuffled orders
 
 
 class LandSat(Paper):
@@ -88,14 +88,16 @@ class LandSat(Paper):
         orders = [results[f"shuffled {order}"]["errors"] for order in range(settings["orders"])]
         shuffled = {name: np.array([np.mean(order[name], axis=0) for order in orders]) for name in names}
         length = first["rows"] // EPOCHS
-        rates = [[name, f"{rate:.4f}" if rate else "none to set"] for name, rate in first["rates"].items()]
+        rates = [[name, f"{rate:.4f}" if rate else "no rate to set"] for name, rate in first["rates"].items()]
         repeated = f"{len(errors[APS])} repetitions"
         figure8 = (
             f"Figure 8. Misclassification over {EPOCHS} consecutive epochs of {length} rows in their original order, features {MAIN}; "
             f"mean of {repeated}, 95% intervals."
         )
-        same = f"The same as a difference from Hamming decoding; {repeated}, 95% intervals of the paired difference."
-        beside = f"The last three epochs for each way to make codewords, of which the paper does not say which; {repeated}, 95% intervals."
+        same = f"Difference of the error from that of Hamming decoding; {repeated}, 95% intervals of the paired difference."
+        beside = (
+            f"The last three epochs for each way to make codewords, which the paper leaves open; {repeated}, 95% intervals."
+        )
         shown = {name: errors[name] for name in (HAMMING, *LEARNERS, OURS)}
         gap = {name: errors[name] - errors[HAMMING] for name in (APS, BT, S_EXP3, OURS)}
         late = {
@@ -122,7 +124,7 @@ class LandSat(Paper):
 def classify(
     *, policies: list[str], every: int, order: list[int] | None, scaling: str, averaged: bool, seeds: list[list[int]]
 ) -> dict[str, Any]:
-    """Play every `every`-th row, in its original order or a shuffled one, with each policy and seed; errors by epoch."""
+    """Play every `every`-th row, in original or shuffled order, with each policy and seed. Returns errors by epoch."""
     X, y = landsat()
     X, y = X[::every], y[::every]
     rows = len(X) // EPOCHS * EPOCHS
@@ -130,8 +132,8 @@ def classify(
     X, y = X[taken], y[taken]
     labels, index = np.unique(y, return_inverse=True)
     matrix = ecoc.one_versus_all(len(labels))
-    given: Any = (X.mean(axis=0), X.std(axis=0)) if scaling == "whole" else scaling
-    machines = ecoc.Perceptrons(X.shape[1], columns=matrix.shape[1], scaling=given, averaged=averaged)
+    scales: Any = (X.mean(axis=0), X.std(axis=0)) if scaling == "whole" else scaling
+    machines = ecoc.Perceptrons(X.shape[1], columns=matrix.shape[1], scaling=scales, averaged=averaged)
     codes = machines.learn(X, matrix[index])
     points, losses = ecoc.contexts(codes), 1.0 - np.eye(len(labels))[index]
     errors: dict[str, list[list[float]]] = {name: [] for name in policies}
@@ -152,7 +154,7 @@ def classify(
 
 
 def _rate(policy: Policy) -> float | None:
-    """The constant rate at which it learns, if it has one."""
+    """Return the constant learning rate of a policy, if it has one."""
     return number_or_none(policy.learner.mixture.rates.learning_rate) if isinstance(policy.learner, Structured) else None
 
 
@@ -188,7 +190,7 @@ def _around(sets: dict[str, dict[str, Floats]]) -> ReportTable:
 
 
 def _verdicts(by_variant: dict[str, dict[str, Floats]]) -> ReportTable:
-    """The paper's claims, a row each, and the difference that each rests on for each way to make codewords."""
+    """Return the paper's claims, one per row, with their differences for each way to make codewords."""
     weighed = {variant: paper(errors) for variant, errors in by_variant.items()}
     rows = []
     for row in zip(*weighed.values(), strict=True):

@@ -1,4 +1,4 @@
-"""What is said of LandSat's four ways to make codewords: the paper's claims under each, and our own."""
+"""Claims about LandSat under four ways to make codewords: the paper's under each, and our own."""
 
 import math
 from collections.abc import Sequence
@@ -16,20 +16,20 @@ HAMMING = "Hamming decoding"
 APS, BT, S_EXP3, EXP3, OURS = "HSB-APS", "HSB-BT", "S-EXP3", "EXP3", "HSB default"
 BT_SHUFFLED = "HSB-BT, bits in a random order"
 LEARNERS = (APS, BT, S_EXP3, EXP3)  # the paper's
-SAID = (
+UNSPECIFIED = (
     "The paper does not say whether the 36 integers are scaled before the perceptrons see them, nor whether a perceptron predicts with its "
-    "latest weights or with their average. Figure 8 here has features standardised with the rows seen so far, and latest weights; the other "
-    "choices stand beside it, and the table of claims says which of the paper's turn with them."
+    "latest weights or with their average. Figure 8 here has features standardised with the rows seen so far, and latest weights; the report "
+    "also has the other choices, and the table of claims shows which of the paper's claims change with them."
 )
 
 
 def claims(errors: dict[str, Floats]) -> list[Claim]:
-    """The paper's claims, and ours: `errors` has a row for each repetition and a column for each epoch."""
+    """Return the paper's claims and ours; `errors` has a row for each repetition and a column for each epoch."""
     return paper(errors) + own(errors)
 
 
 def paper(errors: dict[str, Floats], variant: str = "") -> list[Claim]:
-    """The paper's nine claims; of a `variant` that is not the one shown in Figure 8 they are another reading of it."""
+    """Return the paper's nine claims. Under a `variant` that Figure 8 does not show, they are another reading of the paper."""
     origin: Origin = "reading" if variant else "paper"
     beside = f" ({variant})" if variant else ""
     late = {name: rows[:, -3:].mean(axis=1) for name, rows in errors.items()}
@@ -58,7 +58,7 @@ def paper(errors: dict[str, Floats], variant: str = "") -> list[Claim]:
 
 
 def own(errors: dict[str, Floats]) -> list[Claim]:
-    """What the paper does not say."""
+    """Return our own claims."""
     late = {name: rows[:, -3:].mean(axis=1) for name, rows in errors.items()}
     text = f"{APS} errs less than {BT} with the bits in a random order, in the last three epochs"
     weighed = [_less(late, APS, BT_SHUFFLED, text, origin="own")]
@@ -69,9 +69,9 @@ def own(errors: dict[str, Floats]) -> list[Claim]:
 
 
 def repetitions_needed(differences: Sequence[float] | Floats) -> int | None:
-    """About how many repetitions a tie needs until its 95% interval no longer covers 0, if the mean difference and the spread stay.
+    """Return about how many repetitions a tie needs until its 95% interval excludes 0, if mean and standard deviation stay.
 
-    None where the mean is 0, or of a single repetition.
+    None if the mean is 0 or if there is a single repetition.
 
     >>> differences = [0.1, -0.1, 0.2, -0.1]  # 0.025 on average, with a standard deviation of 0.15
     >>> repetitions_needed(differences)
@@ -88,12 +88,12 @@ def _less(
 ) -> Claim:
     numbers = {name: mean_interval(errors[name])._asdict() for name in (ours, rival)}
     differences = errors[rival] - errors[ours]
-    said = {"tie": why, "fails": why, "because": because, "decided_by": _decided_by(differences)}
-    return claim("landsat", text, differences, numbers=numbers, origin=origin, **said)
+    details = {"tie": why, "fails": why, "because": because, "decided_by": _decided_by(differences)}
+    return claim("landsat", text, differences, numbers=numbers, origin=origin, **details)
 
 
 def _decided_by(differences: Floats) -> str:
-    """What a tie would need for its sign to show; "" where it is none."""
+    """Describe how many repetitions would decide a tie; "" if it is no tie or needs no more."""
     needed, ran = repetitions_needed(differences), len(differences)
     if needed is None or needed <= ran:
         return ""
@@ -105,34 +105,34 @@ def _decided_by(differences: Floats) -> str:
 
 
 def _lucky(late: dict[str, Floats]) -> str:
-    """Why the tree errs less: with its bits in a random order it would not, or would too."""
+    """Explain why the tree errs less: compare it with trees whose bits are in a random order."""
     gain = paired_interval(late[BT_SHUFFLED] - late[APS])
     return (
-        "the tree asks for the bits in the labels' order, one of many; against trees with a random order the difference is "
+        "the tree tests the bits in the labels' order, one of many; against trees with a random order the difference is "
         f"{gain.mean:+.4f} (95%: {gain.low:+.4f} to {gain.high:+.4f})"
     )
 
 
 WHY_NOT_BEST = (
-    "The tree asks for the bits in one fixed order, here that of the labels, and may be lucky in it; splitting at any position needs no "
+    "The tree tests the bits in one fixed order, here that of the labels, which may suit it by chance; splitting at any position needs no "
     "order. The claim below draws the tree's order at random in each repetition."
 )
 WHY_TIE = (
-    "The codewords of this epoch leave little to gain over the nearest class, and how they are made, of which the paper says little, moves "
+    "In this epoch little can be gained over the nearest class. The paper leaves open how codewords are made, and that choice changes "
     "such small differences (see the table of claims)."
 )
 
 
 def notes(errors: dict[str, Floats], shuffled: dict[str, Floats], counts: Ints) -> list[str]:
-    """What to keep in mind; `counts` are the rows of each class in each epoch."""
+    """Return notes about the results; `counts` are the rows of each class in each epoch."""
     late = {name: rows[:, -3:].mean() for name, rows in shuffled.items()}
     best = min(LEARNERS, key=lambda name: float(errors[name].mean()))
     behind = (errors[OURS] - errors[best]).mean(axis=0)
     worst = int(behind.argmax())
     remarks = [
-        SAID,
-        "One data set in one order: intervals are over what is drawn at random (arms, ties, the order of the bits), not over other data.",
-        "Rows are neighbours in a picture, so the mix of classes changes from epoch to epoch and so does everybody's error. In shuffled "
+        UNSPECIFIED,
+        "There is one data set in one order. Intervals cover the random draws (arms, ties, the order of the bits), not other data.",
+        "Rows are neighbours in a picture, so the mix of classes and every error change from epoch to epoch. In shuffled "
         f"orders, without neighbours, {HAMMING} errs {late[HAMMING]:.1%} in the last three epochs, {APS} {late[APS]:.1%}, "
         f"{BT} {late[BT]:.1%}, {OURS} {late[OURS]:.1%}.",
         f"{OURS} has no rate to set: it errs {errors[OURS][:, 0].mean():.1%} in the first epoch and {errors[OURS].mean():.1%} over all; "
@@ -144,6 +144,6 @@ def notes(errors: dict[str, Floats], shuffled: dict[str, Floats], counts: Ints) 
         label, ground = list(LABELS.items())[new]
         remarks.append(
             f"{OURS} is furthest behind {best} in epoch {worst + 1}, by {behind[worst]:.1%}. Class {label} ({ground}) has {before[new]} rows "
-            f"before that epoch and {counts[worst, new]} in it; its codewords are new, and their class has to be found by trial."
+            f"before that epoch and {counts[worst, new]} in it; its codewords are new, and the policy must learn their class by trial."
         )
     return remarks

@@ -12,7 +12,7 @@ BOX = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.8}  # behind a number o
 
 
 def bars(pyplot: Any, errors: dict[str, Floats], length: int) -> Any:
-    """A group of bars for each epoch, a bar for each policy, with 95% intervals."""
+    """Draw a group of bars for each epoch, a bar for each policy, with 95% intervals."""
     figure, ax = pyplot.subplots(figsize=(10.0, 4.6), layout="constrained")
     width, own = 0.86 / len(errors), looks(errors)
     for k, (name, rows) in enumerate(errors.items()):
@@ -29,7 +29,7 @@ def bars(pyplot: Any, errors: dict[str, Floats], length: int) -> Any:
 
 
 def gaps(pyplot: Any, gap: dict[str, Floats], last: int) -> Any:
-    """Error less that of Hamming decoding, epoch by epoch, and the last few epochs by themselves; 95% intervals."""
+    """Draw the error less that of Hamming decoding by epoch, and again for the last epochs; 95% intervals."""
     figure, axes = pyplot.subplots(1, 2, figsize=(10.0, 4.2), layout="constrained", width_ratios=(1.6, 1))
     epochs, own = next(iter(gap.values())).shape[1], looks(gap)
     for ax, first in zip(axes, (0, epochs - last), strict=True):
@@ -49,7 +49,7 @@ def gaps(pyplot: Any, gap: dict[str, Floats], last: int) -> Any:
 
 
 def side_by_side(pyplot: Any, late: dict[str, dict[str, Floats]]) -> Any:
-    """A group of bars for each way to make codewords, a bar for each policy, over the last epochs together; 95% intervals."""
+    """Draw a group of bars for each way to make codewords, a bar for each policy, over the last epochs together; 95% intervals."""
     figure, ax = pyplot.subplots(figsize=(10.0, 4.4), layout="constrained")
     names = list(next(iter(late.values())))
     width, own = 0.86 / len(names), looks(names)
@@ -69,13 +69,13 @@ def side_by_side(pyplot: Any, late: dict[str, dict[str, Floats]]) -> Any:
 
 
 def on_bar(ax: Any, x: float, text: str, size: float) -> None:
-    """A number at the foot of a bar: there it is the bar's, and no error bar runs through it."""
+    """Write a number at the foot of a bar, where no error bar crosses it."""
     beside = {"xytext": (0, 4), "textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": size}
     ax.annotate(text, (x, 0.0), color=INK, bbox=BOX, **beside)
 
 
 def _percent(rows: Floats) -> tuple[Floats, Floats]:
-    """Each column's mean, and half the width of its interval; 0 where a single repetition has none."""
+    """Return each column's mean and half the width of its interval; 0 for a single repetition."""
     ends = 100 * np.array([mean_interval(column) for column in rows.T])
     spreads = (ends[:, 2] - ends[:, 1]) / 2
     return ends[:, 0], np.where(np.isfinite(spreads), spreads, 0.0)

@@ -13,7 +13,7 @@ from .stationary import DEPTHS, SIZES, default_name, default_policy, paper_polic
 
 
 def drift_name(depths: Sequence[int]) -> str:
-    """What HSB-BT with drift is called: it has the deepest tree.
+    """Return the name of HSB-BT with drift, which has the deepest tree.
 
     >>> drift_name([2, 5, 10])
     'HSB drift, depth 10'
@@ -67,12 +67,13 @@ class NonstationaryExperiment(Paper, Race):
             notes=[
                 "The paper gives no rate for HSB-BT in this section either: here it is Corollary 1's, for as many regions as arms.",
                 "The best policy that knows the model loses the same before and after the change: the arms change places.",
-                "Drift and the default are not the paper's. Drift: HSB-BT at Corollary 1's rate, each arm sharing a little of its weight.",
+                "Drift and the default are not the paper's. Drift is HSB-BT at Corollary 1's rate with a fixed share: "
+                "each round an arm passes on a little of its weight.",
             ],
         )
 
     def rivals(self, compared: Comparison, depths: Sequence[int], change: int) -> Iterator[Claim]:
-        """HSB-BT against each rival at each depth, before and after."""
+        """Compare HSB-BT with each rival at each depth, before and after the change."""
         for depth in depths:
             ours = f"HSB-BT, depth {depth}"
             for rival, words in ((f"S-EXP3, depth {depth}", "S-EXP3 of the same depth"), ("EXP3", "EXP3")):
@@ -82,7 +83,7 @@ class NonstationaryExperiment(Paper, Race):
                 yield self.beats(compared, ours, rival, after, since=change)
 
     def ours(self, compared: Comparison, depths: Sequence[int], change: int) -> Iterator[Claim]:
-        """The default and drift against the paper's HSB-BT."""
+        """Compare the default and drift with the paper's HSB-BT."""
         deepest, default, drift = max(depths), default_name(depths), drift_name(depths)
         paper = f"HSB-BT, depth {deepest}"
         better = f"than HSB-BT without drift, depth {deepest}: it loses less in the rounds after the change"

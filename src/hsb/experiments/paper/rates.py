@@ -1,4 +1,4 @@
-"""Section VI-A again: what depth does to HSB-BT at several rates. The paper gives EXP3's and S-EXP3's there, and not HSB-BT's."""
+"""Section VI-A: the effect of depth on HSB-BT at several rates. The paper gives the rates of EXP3 and S-EXP3, but not HSB-BT's."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,14 +16,14 @@ BT = looks(["HSB-BT"])["HSB-BT"]
 POINTS = 1 << 14  # of the quadrature
 PAIR = (5, 10)  # the depths compared
 USED = "Corollary 1 (used in Figure 5)"
-SAID = (
-    "The paper says how the rates of EXP3 and S-EXP3 are set in Sections VI-A and VI-B, and not how HSB-BT's is. Here it is Corollary 1's; "
+UNSPECIFIED_RATE = (
+    "The paper gives the rates of EXP3 and S-EXP3 in Sections VI-A and VI-B, but not how HSB-BT's is set. Here it is Corollary 1's; "
     "whether depth 10 improves on depth 5 depends on it (see the table of rates)."
 )
 
 
 def has_pair(depths: Sequence[int]) -> bool:
-    """Are both depths played whose rates are compared?
+    """Return True if `depths` has both depths whose rates are compared.
 
     >>> has_pair([2, 5, 10]), has_pair([7])
     (True, False)
@@ -32,14 +32,14 @@ def has_pair(depths: Sequence[int]) -> bool:
 
 
 def expected(depth: int) -> Floats:
-    """What each arm is expected to lose in each of 2^depth cells, by quadrature."""
+    """Return the expected loss of each arm in each of 2^depth cells, by quadrature."""
     points = (np.arange(POINTS)[:, None] + 0.5) / POINTS
     losses = problems.Stationary().expected(points, np.zeros(POINTS, dtype=np.int64), 1)
     return np.asarray(losses.reshape(2**depth, -1, losses.shape[1]).mean(axis=1))
 
 
 def best_of_depth(depth: int) -> float:
-    """What the best mapping of 2^depth cells is expected to lose.
+    """Return the expected loss of the best mapping of 2^depth cells.
 
     >>> best_of_depth(2) > best_of_depth(5) > best_of_depth(10)
     True
@@ -48,7 +48,7 @@ def best_of_depth(depth: int) -> float:
 
 
 def best_mapping(depth: int) -> Ints:
-    """The arm of each cell of that mapping.
+    """Return the arm of each cell of that mapping.
 
     >>> best_mapping(2).tolist()
     [2, 2, 0, 0]
@@ -57,7 +57,7 @@ def best_mapping(depth: int) -> Ints:
 
 
 def rates(rounds: int) -> dict[str, dict[int, float]]:
-    """For each way to set it, the rate at each depth.
+    """Return the rate at each depth, for each way to set it.
 
     >>> {name: round(rate[10], 4) for name, rate in rates(100_000).items()}["Corollary 1, halved"]
     0.0112
@@ -77,7 +77,7 @@ def rates(rounds: int) -> dict[str, dict[int, float]]:
 
 
 def player(depth: int, way: str) -> str:
-    """The name of HSB-BT at that depth and rate.
+    """Return the name of HSB-BT at that depth and rate.
 
     >>> player(5, USED), player(5, "depth 5's, for both"), player(10, "Corollary 1, halved")
     ('HSB-BT, depth 5', 'HSB-BT, depth 5', 'HSB-BT, depth 10, rate: Corollary 1, halved')
@@ -87,17 +87,17 @@ def player(depth: int, way: str) -> str:
 
 
 def other_rates(rounds: int) -> dict[str, dict[str, Any]]:
-    """HSB-BT at every rate that Figure 5 does not show already, as a race's settings have it."""
-    found: dict[str, dict[str, Any]] = {}
+    """Return the settings of HSB-BT at every rate that Figure 5 does not show."""
+    policies: dict[str, dict[str, Any]] = {}
     for way, by_depth in rates(rounds).items():
         for depth, rate in by_depth.items():
             tree = {"kind": "BinaryTree", "depth": depth}
-            found[player(depth, way)] = {"policy": "HSB", "structure": tree, "learning_rate": rate}
-    return {name: settings for name, settings in found.items() if "rate:" in name}
+            policies[player(depth, way)] = {"policy": "HSB", "structure": tree, "learning_rate": rate}
+    return {name: settings for name, settings in policies.items() if "rate:" in name}
 
 
 def readings(race: Race, compared: Comparison, rounds: int) -> Iterator[Claim]:
-    """That depth 10 improves on depth 5, at each of the other rates."""
+    """Yield the claims that depth 10 improves on depth 5, at each of the other rates."""
     for way in rates(rounds):
         if way != USED:
             text = f"Depth 10 improves on depth 5 for HSB-BT, rate: {way}"
@@ -105,7 +105,7 @@ def readings(race: Race, compared: Comparison, rounds: int) -> Iterator[Claim]:
 
 
 def rates_table(compared: Comparison, rounds: int) -> ReportTable:
-    """What depth gains at each rate."""
+    """Return a table of the gain of depth at each rate."""
     rows = []
     for way, rate in rates(rounds).items():
         gain = compared.difference(player(5, way), player(10, way))
@@ -118,10 +118,10 @@ def rates_table(compared: Comparison, rounds: int) -> ReportTable:
 
 
 def rates_figure(compared: Comparison, rounds: int) -> Figure:
-    """The same as a picture: right of 0 the deeper tree is better."""
+    """Return the same as a figure: right of 0 the deeper tree is better."""
     gains = {way: compared.difference(player(5, way), player(10, way)) for way in rates(rounds)}
     caption = (
-        "What HSB-BT of depth 10 loses less than HSB-BT of depth 5, a round, at several rates; 95% intervals of the paired difference over "
+        "Average loss of HSB-BT of depth 5 less that of depth 10, at several rates; 95% intervals of the paired difference over "
         "data sets. The paper does not give HSB-BT's rate, and the sign depends on it."
     )
 

@@ -1,4 +1,4 @@
-"""Section VI-A, Figure 5: HSB-BT, S-EXP3 and EXP3 where the arms stay as they are."""
+"""Section VI-A, Figure 5: HSB-BT, S-EXP3 and EXP3 in a stationary environment."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from ..base import Analysis, Claim, Figure, Options, ReportTable
 from ..synthetic import Race, losses_table
 from . import Paper, convergence
 from .curves import draw
-from .rates import PAIR, SAID, best_of_depth, has_pair, other_rates, rates_figure, rates_table, readings
+from .rates import PAIR, UNSPECIFIED_RATE, best_of_depth, has_pair, other_rates, rates_figure, rates_table, readings
 
 DEPTHS = (2, 5, 10)  # the paper's
 SIZES = {"depths": "depths", "runs": "data_sets", "rounds": "rounds"}
@@ -19,12 +19,12 @@ Policies = dict[str, dict[str, Any]]
 
 
 def tree(depth: int) -> dict[str, Any]:
-    """A binary tree as settings have it."""
+    """Return the settings of a binary tree."""
     return {"kind": "BinaryTree", "depth": depth}
 
 
 def paper_policies(depths: Sequence[int]) -> Policies:
-    """The paper's policies, with trees of these depths."""
+    """Return the paper's policies, with trees of these depths."""
     return {
         **{f"HSB-BT, depth {depth}": {"policy": "HSB", "structure": tree(depth), "horizon": True} for depth in depths},
         **{f"S-EXP3, depth {depth}": {"policy": "SExp3", "structure": tree(depth), "horizon": True} for depth in depths},
@@ -33,7 +33,7 @@ def paper_policies(depths: Sequence[int]) -> Policies:
 
 
 def default_name(depths: Sequence[int]) -> str:
-    """What HSB's default is called: it has the deepest tree.
+    """Return the name of HSB's default, which has the deepest tree.
 
     >>> default_name([2, 5, 10])
     'HSB default, depth 10'
@@ -42,7 +42,7 @@ def default_name(depths: Sequence[int]) -> str:
 
 
 def default_policy(depths: Sequence[int]) -> Policies:
-    """HSB's default over the deepest tree."""
+    """Return HSB's default over the deepest tree."""
     return {default_name(depths): {"policy": "HSB", "structure": tree(max(depths))}}
 
 
@@ -80,8 +80,8 @@ class StationaryExperiment(Paper, Race):
         compared = replace(everybody, losses={name: everybody.losses[name] for name in shown})
         caption = (
             "Average loss so far against the round (Figure 5): mean over the data sets, each presented several times; bands are 95% intervals "
-            "over data sets. Rates are tuned to the horizon, HSB-BT's by Corollary 1, since the paper gives none; the default is told neither "
-            "horizon nor rate."
+            "over data sets. Rates are tuned to the horizon; HSB-BT's is that of Corollary 1, since the paper gives none. The default knows "
+            "neither horizon nor rate."
         )
         deep = f"HSB-BT, depth {max(depths)}"
         unknown = f"HSB that knows neither horizon nor rate (the default, depth {max(depths)})"
@@ -106,28 +106,29 @@ class StationaryExperiment(Paper, Race):
             ],
             notes=[
                 "The rates of HSB-BT, S-EXP3 and EXP3 are the theory's for the rounds played (Corollary 1, for as many regions as arms).",
-                SAID,
-                "The abstract calls the algorithms 'highly superior' and gives no number for it: claims here are about who loses less, and the "
-                "differences say by how much.",
+                UNSPECIFIED_RATE,
+                "The abstract calls the algorithms 'highly superior' and gives no number. The claims here test which policy loses less; the "
+                "differences show by how much.",
                 *(gained(compared, shallow, deep) for shallow, deep in list(pairwise(depths))[:1]),
             ],
         )
 
     def rivals(self, compared: Comparison, depths: Sequence[int]) -> Iterator[Claim]:
-        """HSB-BT against each rival at each depth."""
+        """Compare HSB-BT with each rival at each depth."""
         for depth in depths:
             ours, rival = f"HSB-BT, depth {depth}", f"S-EXP3, depth {depth}"
             yield self.beats(compared, ours, rival, f"HSB-BT of depth {depth} beats S-EXP3 of the same depth")
             yield self.beats(compared, ours, "EXP3", f"HSB-BT of depth {depth} beats EXP3")
 
     def deeper(self, compared: Comparison, depths: Sequence[int], rounds: int) -> Iterator[Claim]:
-        """What depth does to HSB-BT and to S-EXP3."""
+        """Compare depths of HSB-BT and of S-EXP3."""
         for shallow, deep in pairwise(depths):
             better, worse = f"HSB-BT, depth {deep}", f"HSB-BT, depth {shallow}"
             why = (
-                f"What depth can gain: the best mapping of depth {deep} is expected to lose {best_of_depth(shallow) - best_of_depth(deep):.5f} "
-                f"less than that of depth {shallow}. What it may cost: the bound on the regret grows by "
-                f"{bound(deep, rounds) - bound(shallow, rounds):.4f} a round." + (f" {SAID}" if (shallow, deep) == PAIR else "")
+                f"Possible gain: the expected loss of the best mapping of depth {deep} is {best_of_depth(shallow) - best_of_depth(deep):.5f} "
+                f"below that of depth {shallow}. Possible cost: the regret bound grows by "
+                f"{bound(deep, rounds) - bound(shallow, rounds):.4f} per round."
+                + (f" {UNSPECIFIED_RATE}" if (shallow, deep) == PAIR else "")
             )
             text = f"Depth {deep} improves on depth {shallow} for HSB-BT"
             yield self.beats(compared, better, worse, text, tie=why, fails=why, because=_because(shallow, deep, rounds))
@@ -138,27 +139,27 @@ class StationaryExperiment(Paper, Race):
 
 
 def gained(compared: Comparison, shallow: int, deep: int) -> str:
-    """What S-EXP3 gains by depth, as a note."""
+    """Return a note about the gain of S-EXP3 by depth."""
     gain = compared.difference(f"S-EXP3, depth {shallow}", f"S-EXP3, depth {deep}")
     return (
-        f"The paper says that depth can hurt S-EXP3, not that it always does: from depth {shallow} to depth {deep} the average loss falls by "
+        f"According to the paper depth can hurt S-EXP3, but need not: from depth {shallow} to depth {deep} the average loss falls by "
         f"{gain.mean:.4f} (95% interval {gain.low:.4f} to {gain.high:.4f})."
     )
 
 
 def _because(shallow: int, deep: int, rounds: int) -> str:
     gain, cost = best_of_depth(shallow) - best_of_depth(deep), bound(deep, rounds) - bound(shallow, rounds)
-    open_choice = "; the paper gives no rate for HSB-BT, and the sign turns with it" if (shallow, deep) == PAIR else ""
-    return f"{2**deep} cells can gain {gain:.5f} a round, and the proved bound grows by {cost:.4f}{open_choice}"
+    open_choice = "; the paper gives no rate for HSB-BT, and the sign depends on it" if (shallow, deep) == PAIR else ""
+    return f"{2**deep} cells can gain {gain:.5f} per round, while the proved bound grows by {cost:.4f}{open_choice}"
 
 
 def bound(depth: int, rounds: int) -> float:
-    """What is proved of HSB-BT's regret, a round."""
+    """Return the bound on HSB-BT's regret, per round."""
     return theory.regret_bound(problems.Stationary().structure(depth), arms=3, horizon=rounds) / rounds
 
 
 def depths_table(depths: Sequence[int], rounds: int) -> ReportTable:
-    """What depth can gain, and what it may cost."""
+    """Return a table of the possible gains and costs of depth."""
     rows = [[str(depth), str(2**depth), f"{best_of_depth(depth):.4f}", f"{bound(depth, rounds):.4f}"] for depth in depths]
-    head = ["depth", "cells", "best mapping's expected loss", "bound on HSB-BT's regret a round"]
-    return ReportTable("What depth can gain and may cost (synthetic data)", head, rows)
+    head = ["depth", "cells", "best mapping's expected loss", "bound on HSB-BT's regret per round"]
+    return ReportTable("Possible gain and cost of depth (synthetic data)", head, rows)

@@ -17,7 +17,7 @@ from ...policy import Policy
 from ...structures import BinaryTree, Lexicographic
 from ...types import Floats
 from ..base import Analysis, Claim, Figure, Options, Origin, Part, ReportTable, claim
-from ..progress import tell
+from ..progress import report_rounds
 from . import Paper
 from .today_figures import bars
 
@@ -28,20 +28,20 @@ DEFAULT = "HSB default, depth 4"
 UNIFORM = "uniform play"
 PAPER_VISITS = 28_041_015
 DECIDED_BY = (
-    f"hsb reproduce today --visits {PAPER_VISITS} decides it: with logs of the paper's size all ten comparisons held, also with the correction "
-    "for ten (measured once, in 38 minutes of one core)."
+    f"hsb reproduce today --visits {PAPER_VISITS} decides it: with logs of the paper's size all ten comparisons held, also after the "
+    "correction for ten (measured once, in 38 minutes on one core)."
 )
 
 
 class Today(Paper):
-    """Which article to show to whom: pools that change, some 4% clicks, a context of one principal component."""
+    """Choose an article for each visitor: pools that change, about 4% clicks, a context of one principal component."""
 
     name = "today"
     title = "Section VI-C: Yahoo! Today Module"
     SETTINGS: ClassVar[dict[str, Any]] = {
-        "logs": 10,  # synthetic, independent; of real files there is one, read as often by independent policies
-        "visits": 400_000,  # of a synthetic log; --visits says otherwise
-        "articles": 50,  # in all; 20 to 50 at a time
+        "logs": 10,  # independent synthetic logs; real files are one log, read as often by independent policies
+        "visits": 400_000,  # of a synthetic log; --visits replaces it
+        "articles": 50,  # in total; 20 to 50 at a time
         "presentations": 2,  # of a log to each policy
         "head": 0.05,  # the part of a log that the principal component and its range are fitted on
         # an interval graph of 16 cells takes as long as all others together
@@ -59,7 +59,7 @@ class Today(Paper):
             return settings | {"log": "synthetic"}
         if options.visits is not None:
             raise InputError(
-                f"--visits is the size of a synthetic log, and --data names a real one; given both, {options.visits} visits."
+                f"--visits is the size of a synthetic log, and --data names a real one; given both, {options.visits} visits. Leave one out."
             )
         del settings["visits"], settings["articles"]
         return settings | {"log": "real", "data": str(options.data)}
@@ -112,10 +112,10 @@ def play(
     articles: int = 0,
     files: list[list[Any]] | None = None,
 ) -> dict[str, Any]:
-    """One log, played by every policy. A synthetic one is made batch by batch as it is read: memory does not grow with its length."""
+    """Play one log with every policy. A synthetic log is generated in batches as it is read: memory does not grow with its length."""
     if files is not None:
         paths = [path for path, _ in files]
-        visits, log = logs.open(paths).count(), logs.open(paths)  # two readings: the second is not to know the articles to come
+        visits, log = logs.open(paths).count(), logs.open(paths)  # two readings: the second must not know later articles
     else:
         log = synthetic(seed, number, visits, articles)
     start = log.head(max(2, int(head * visits)))
@@ -123,10 +123,10 @@ def play(
     pool = float(np.mean([(1.0 / batch.propensity).mean() for batch in start]))
     policies: dict[str, Policy] = {}
     for k in range(presentations):
-        made = policy_specs(list(log.arms), depths, pool, visits / pool, default=k == 0)
-        for i, (name, make) in enumerate(made.items()):
+        makers = policy_specs(list(log.arms), depths, pool, visits / pool, default=k == 0)
+        for i, (name, make) in enumerate(makers.items()):
             policies[f"{name} #{k}"] = make(seed=np.random.default_rng([seed, 0x71, number, k, i]))
-    replays = replay_all(policies, log, context=encoder, progress=lambda done, _: tell(done))
+    replays = replay_all(policies, log, context=encoder, progress=lambda done, _: report_rounds(done))
     clicks: dict[str, list[list[float]]] = {}
     for name, result in replays.items():
         clicks.setdefault(name.rsplit(" #", 1)[0], []).append([result.clicks, result.matched])
@@ -137,7 +137,7 @@ def play(
 
 
 def synthetic(seed: int, number: int, visits: int, articles: int) -> logs.SyntheticToday:
-    """Log number `number` of a seed; what it has does not depend on its being written to a file and read back.
+    """Return log number `number` of a seed. It is the same if it is written to a file and read back.
 
     >>> synthetic(0, 1, 1000, 50)
     SyntheticToday(1000, seed=689123469, articles=50)
@@ -147,7 +147,7 @@ def synthetic(seed: int, number: int, visits: int, articles: int) -> logs.Synthe
 
 
 def policy_specs(arms: list[Any], depths: dict[str, list[int]], pool: float, rounds: float, *, default: bool) -> Makers:
-    """What makes each policy: rates are the theory's optimum for as many arms as a pool has and as many rounds as are expected to match.
+    """Return a constructor for each policy. Rates are the theory's optimum for the size of a pool and the expected matching rounds.
 
     >>> list(policy_specs(["a", "b"], {"S-EXP3": [2], "HSB-BT": [2], "HSB-LG": []}, 2.0, 100.0, default=True))
     ['EXP3', 'S-EXP3, depth 2', 'HSB-BT, depth 2', 'HSB default, depth 4']
@@ -159,18 +159,18 @@ def policy_specs(arms: list[Any], depths: dict[str, list[int]], pool: float, rou
         "HSB-LG": lambda depth, **more: HSB(Lexicographic(leaves=1 << depth), **more),
     }
     rate = theory.exp3_rate(arms=available, horizon=rounds)
-    made: Makers = {"EXP3": partial(Exp3, arms=arms, learning_rate=rate)}
+    specs: Makers = {"EXP3": partial(Exp3, arms=arms, learning_rate=rate)}
     for kind, make in makers.items():
         for depth in depths[kind]:
             rate = theory.s_exp3_rate(leaves=1 << depth, arms=available, horizon=rounds)
-            made[f"{kind}, depth {depth}"] = partial(make, depth, arms=arms, learning_rate=rate)
+            specs[f"{kind}, depth {depth}"] = partial(make, depth, arms=arms, learning_rate=rate)
     if default:
-        made[DEFAULT] = partial(HSB, BinaryTree(depth=4), arms=arms)
-    return made
+        specs[DEFAULT] = partial(HSB, BinaryTree(depth=4), arms=arms)
+    return specs
 
 
 def click_rates(parts: list[dict[str, Any]]) -> Rates:
-    """Clicks per matched visit: one number per log, presentations averaged."""
+    """Return clicks per matched visit: one number per log, averaged over presentations."""
     rates: Rates = {UNIFORM: np.array([part["clicks"] / part["visits"] for part in parts])}
     for name in parts[0]["policies"]:
         rates[name] = np.array([np.mean([c / max(n, 1) for c, n in part["policies"][name]]) for part in parts])
@@ -178,15 +178,15 @@ def click_rates(parts: list[dict[str, Any]]) -> Rates:
 
 
 def claims(experiment: str, rates: Rates, depths: dict[str, list[int]], word: str, decided_by: str = "") -> list[Claim]:
-    """HSB-BT and HSB-LG against S-EXP3 of the same depth and against EXP3, in clicks per matched visit; then our default.
+    """Compare HSB-BT and HSB-LG with S-EXP3 of the same depth and with EXP3, in clicks per matched visit; then our default.
 
-    `decided_by` says what decides a tie of the paper's.
+    `decided_by` is what would decide a tie of the paper's claims.
     """
     pairs = [
-        (f"{ours}, depth {depth}", rival, f"{ours} of depth {depth} gets more clicks than {said} ({word})")
+        (f"{ours}, depth {depth}", rival, f"{ours} of depth {depth} gets more clicks than {words} ({word})")
         for ours in ("HSB-BT", "HSB-LG")
         for depth in depths[ours]
-        for rival, said in ((f"S-EXP3, depth {depth}", "S-EXP3 of the same depth and rate"), ("EXP3", "EXP3"))
+        for rival, words in ((f"S-EXP3, depth {depth}", "S-EXP3 of the same depth and rate"), ("EXP3", "EXP3"))
     ]
     text = f"HSB default gets more clicks than uniform play ({word})"
     default = _beats(experiment, rates, DEFAULT, UNIFORM, text, origin="own")
@@ -199,12 +199,12 @@ def _beats(
     gained = (rates[ours].mean() - rates[rival].mean()) / rates[UNIFORM].mean()
     numbers = {name: mean_interval(rates[name])._asdict() for name in (ours, rival, UNIFORM)}
     tie = (
-        "A tie at this size: clicks are rare and only the visits whose article the policy chose count, so the interval is wider than "
+        "A tie at this size: clicks are rare, and only visits whose article the policy chose count. So the interval is wider than "
         f"the difference, {100 * gained:+.1f}% of the clicks of uniform play."
     )
-    fails = f"It got fewer, by {-100 * gained:.1f}% of the clicks of uniform play."
-    said = {"tie": tie, "fails": fails, "decided_by": decided_by}
-    return claim(experiment, text, rates[ours] - rates[rival], numbers=numbers, origin=origin, **said)
+    fails = f"It got fewer clicks, by {-100 * gained:.1f}% of the clicks of uniform play."
+    details = {"tie": tie, "fails": fails, "decided_by": decided_by}
+    return claim(experiment, text, rates[ours] - rates[rival], numbers=numbers, origin=origin, **details)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -234,23 +234,23 @@ def _logs_table(parts: list[dict[str, Any]], word: str) -> ReportTable:
         visits = [f"{part['visits']:,}", f"{part['skipped']:,}", f"{100 * part['clicks'] / part['visits']:.2f}"]
         contexts = [f"{100 * part['explained']:.1f}%", f"{part['clipped']:,}"]
         rows.append([str(k + 1), *visits, str(part["articles"]), f"{part['pool']:.1f}", *contexts])
-    return ReportTable(f"What was read ({word})", head, rows)
+    return ReportTable(f"Logs ({word})", head, rows)
 
 
 def _notes(parts: list[dict[str, Any]], synthetic: bool) -> list[str]:
     source = (
-        "The log is SYNTHETIC: Yahoo!'s may not be passed on. It has the rough statistics of R6B and is made as it is read; --data DIR "
-        "reads the real files, --visits N makes longer ones. The intervals are over independent logs."
+        "The log is SYNTHETIC, since Yahoo!'s may not be redistributed. It has roughly the statistics of R6B. --data DIR "
+        "reads the real files; --visits N sets the length of synthetic ones. The intervals are over independent logs."
         if synthetic
-        else "There is one real log: the intervals are over independent policies that read it. They do not speak of other logs that might "
-        "have been."
+        else "There is one real log. The intervals are over independent policies that read it, and do not cover other possible "
+        "logs."
     )
     skipped = sum(part["skipped"] for part in parts)
     return [
-        "Algorithm 2: the policy decides on every visit among the articles on offer; where its article is the one that was shown, it learns "
-        "from the click and the visit counts. Articles that appear later are added as they come.",
-        "Rates: the theory's optimum for S-EXP3 at the depth, for as many arms as a pool has on average and visits / pool rounds; HSB-BT "
-        "and HSB-LG get the same rate, which is not tuned to them. The default is told nothing.",
+        "Algorithm 2: on every visit the policy chooses among the available articles. If it chooses the article that was shown, it learns "
+        "from the click, and the visit counts. Articles that appear later are added when they appear.",
+        "Rates: the theory's optimum for S-EXP3 at the depth, for the average number of arms in a pool and visits / pool rounds. HSB-BT "
+        "and HSB-LG get the same rate, which is not tuned to them. The default knows neither rate nor horizon.",
         _size_note(parts),
         source,
         *([f"{skipped} malformed lines were skipped."] if skipped else []),
@@ -258,7 +258,7 @@ def _notes(parts: list[dict[str, Any]], synthetic: bool) -> list[str]:
 
 
 def _size_note(parts: list[dict[str, Any]]) -> str:
-    """How much exponential weights can learn from these rounds: the signal that EXP3 sums up against the noise of its estimates."""
+    """Return a note on how much exponential weights can learn from these rounds: the signal of EXP3 against the noise of its estimates."""
     pool = float(np.mean([part["pool"] for part in parts]))
     rounds = float(np.mean([part["visits"] for part in parts])) / pool
     rate = theory.exp3_rate(arms=max(2, round(pool)), horizon=rounds)
@@ -266,7 +266,7 @@ def _size_note(parts: list[dict[str, Any]]) -> str:
     signal = rate * rounds * clicks
     more = float(np.sqrt(PAPER_VISITS / pool / rounds))
     return (
-        f"Size: {rounds:,.0f} visits match. With the loss 1 for no click, the weights of EXP3 differ in the end by chance by about "
+        f"Size: {rounds:,.0f} visits match. With loss 1 for no click, the final weights of EXP3 differ by chance by about "
         f"{rate * np.sqrt(rounds * pool):.1f} nats, and by {signal:.1f} nats between an article with twice the average clicks and the average. "
         f"The paper's {PAPER_VISITS:,} visits would raise the second to {signal * more:.1f} nats."
     )

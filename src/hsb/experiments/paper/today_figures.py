@@ -11,7 +11,7 @@ from .landsat_figures import on_bar
 
 
 def bars(pyplot: Any, rates: dict[str, Floats], depths: dict[str, list[int]], title: str, default: str, uniform: str) -> Any:
-    """A group of bars for each depth, EXP3 and the default beside them, with 95% intervals; uniform play as a line."""
+    """Draw a group of bars for each depth, EXP3 and the default beside them, with 95% intervals; uniform play as a line."""
     figure, ax = pyplot.subplots(figsize=(9.0, 4.8), layout="constrained")
     levels = sorted({depth for some in depths.values() for depth in some})
     by_depth = [[f"{kind}, depth {depth}" for kind in depths if depth in depths[kind]] for depth in levels]
@@ -40,6 +40,6 @@ def bars(pyplot: Any, rates: dict[str, Floats], depths: dict[str, list[int]], ti
 
 
 def _own(name: str) -> Look:
-    found = look(name)
-    assert found is not None
-    return found
+    style = look(name)
+    assert style is not None
+    return style

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 Format = Literal["yahoo-r6b", "yahoo-r6a"]
 
-CHUNK = 1 << 22  # bytes read at a time; a longer line is not read
-CANDIDATES = 1024  # most of a line
-POOLS, MEMBERS = 4096, 1 << 17  # most of a batch
+CHUNK = 1 << 22  # bytes read at once; longer lines are skipped
+CANDIDATES = 1024  # at most, in a line
+POOLS, MEMBERS = 4096, 1 << 17  # at most, in a batch
 SECTION = 1 << 15  # bytes of a line's candidates that are compared with the next line's
 
 
@@ -60,7 +60,7 @@ class YahooLog(Log):
 
     @cached_property
     def _labels(self) -> "kernels.Labels":
-        """The articles seen so far, in the order of `arms`, for the kernel. Made when first read: that imports the kernels."""
+        """The articles seen so far, in the order of `arms`, for the kernel. Created at the first use, which imports the kernels."""
         from .kernels import yahoo
 
         return yahoo.Labels(np.zeros(256, dtype=np.int64), np.full(1024, -1, dtype=np.int64))
@@ -78,7 +78,7 @@ class YahooLog(Log):
 
 
 class _Reading:
-    """One pass over the files: the batch in the making."""
+    """One pass over the files, with the current batch."""
 
     def __init__(self, log: YahooLog) -> None:
         from .kernels import yahoo
@@ -92,7 +92,7 @@ class _Reading:
         self.out = self._fresh()
 
     def file(self, path: Path) -> Iterator[Batch]:
-        """Read a file; yield the batches that are full."""
+        """Read a file; yield full batches."""
         raw = bytearray(CHUNK + 1)
         buf = np.frombuffer(raw, dtype=np.uint8)
         held, too_long, ended, begun = 0, False, False, False
@@ -107,12 +107,12 @@ class _Reading:
                 end = held + got
                 ended = got == 0
                 if ended and end:
-                    raw[end] = self.kernels.NEWLINE  # the last line may lack its own
+                    raw[end] = self.kernels.NEWLINE  # the last line may have no newline
                     end += 1
                 start = 0
                 if not begun and end >= len(BOM):
                     begun, start = True, len(BOM) * raw.startswith(BOM)
-                if too_long:  # what is left of that line is passed over
+                if too_long:  # skip the rest of that line
                     start = raw.find(b"\n", 0, end) + 1 or end
                     too_long = not raw.endswith(b"\n", 0, start)
                 stop = raw.rfind(b"\n", start, end) + 1 or start
@@ -147,7 +147,7 @@ class _Reading:
                 self._problem(path, REASONS[why - k.EMPTY].format(features=self.log.features, candidates=CANDIDATES))
 
     def batch(self) -> Batch:
-        """The rows so far; then start anew."""
+        """Return the rows so far as a batch, and begin another."""
         k, out, n = self.kernels, self.out, int(self.state[self.kernels.ROWS])
         sets = Pools(out.starts[: self.state[k.POOLS] + 1].copy(), out.members[: self.state[k.MEMBERS]].copy())
         pool, arms = out.pool[:n], tuple(self.log.seen)
@@ -164,7 +164,7 @@ class _Reading:
         return self.kernels.YahooColumns(np.empty(n), shown, np.empty(n), np.empty((n, d)), pool, starts, members)
 
     def _more_labels(self) -> None:
-        """Room for twice as many articles, or for all those of a line."""
+        """Make room for twice as many articles, or for all articles of a line."""
         old = self.log._labels.keys
         size = max(2 * len(old), len(self.log.seen) + CANDIDATES)
         labels = self.kernels.Labels(np.zeros(size, dtype=np.int64), np.empty(1 << (4 * size - 1).bit_length(), dtype=np.int64))

@@ -23,11 +23,11 @@ LABELS = {
 
 
 def landsat(path: Path | None = None) -> tuple[Ints, Ints]:
-    """The LandSat data: features (6435, 36), integers in 27..157, and labels (6435,) out of 1, 2, 3, 4, 5, 7, in their original order.
+    """Return the LandSat data: features (6435, 36), integers in 27..157, and labels (6435,) out of 1, 2, 3, 4, 5, 7, in their original order.
 
     Four spectral bands of the nine pixels of a small square; the label is the ground in its middle (`LABELS`). Source: UCI Statlog (Landsat
-    Satellite), A. Srinivasan 1993, through r-cran-mlbench. `path` is a copy of the file; None is the one that comes with the package.
-    `FileError` where it is another file.
+    Satellite), A. Srinivasan 1993, through r-cran-mlbench. `path` is a copy of the file; by default the
+    one in the package. Raises `FileError` if it is another file.
 
     >>> X, y = landsat()
     >>> X.shape, y[:5].tolist()

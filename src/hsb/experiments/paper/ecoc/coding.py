@@ -16,7 +16,9 @@ RESTARTS, TRIES = 200, 500
 
 
 def one_versus_all(classes: int) -> Signs:
-    """The code in which column k asks whether it is class k: an array of +1 and -1, shape (classes, classes). Two codewords differ in two bits.
+    """Return the code whose column k separates class k from the others: an array of +1 and -1, shape (classes, classes).
+
+    Two codewords differ in two bits.
 
     >>> one_versus_all(3).tolist()
     [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
@@ -25,7 +27,7 @@ def one_versus_all(classes: int) -> Signs:
 
 
 def exhaustive(classes: int) -> Signs:
-    """The code with every way of dividing C = `classes` classes in two, once: an array of +1 and -1 with C rows and 2^(C-1) - 1 columns.
+    """Return the code with every division of C = `classes` classes into two: an array of +1 and -1 with C rows and 2^(C-1) - 1 columns.
 
     Every two codewords differ in 2^(C-2) bits. More than 14 classes raise `BudgetError`.
 
@@ -44,17 +46,20 @@ def exhaustive(classes: int) -> Signs:
 
 
 def random_code(classes: int, *, bits: int, distance: int = 1, seed: int | np.random.Generator | None = None) -> Signs:
-    """A random code: an array of +1 and -1, shape (classes, bits), every two rows at least `distance` bits apart.
+    """Return a random code: an array of +1 and -1, shape (classes, bits), every two rows at least `distance` bits apart.
 
-    No column is the same for all classes. `seed` is an int or a `numpy.random.Generator`; None takes fresh random numbers. `InputError` where
-    no such code exists by Plotkin's count, or where many draws found none.
+    No column is the same for all classes. `seed` is an int or a `numpy.random.Generator`; None takes fresh random numbers. Raises
+    `InputError` if no such code exists by Plotkin's bound, or if 200 draws had none.
 
     >>> matrix = random_code(6, bits=10, distance=4, seed=0)
     >>> matrix.shape, minimum_distance(matrix) >= 4
     ((6, 10), True)
     """
     classes, bits, distance = whole("classes", classes, 2), whole("bits", bits, 1), whole("distance", distance, 1)
-    pairs, apart = math.comb(classes, 2), (classes // 2) * ((classes + 1) // 2)  # in all; told apart by a column at most
+    pairs, apart = (
+        math.comb(classes, 2),
+        (classes // 2) * ((classes + 1) // 2),
+    )  # all pairs; the most pairs that a column separates
     most = min(bits * apart // pairs, bits)
     if distance > most or classes > 2**bits:
         possible = f"{most} is possible" + (f", and {2**bits} codewords" if classes > 2**bits else "")
@@ -77,19 +82,19 @@ def random_code(classes: int, *, bits: int, distance: int = 1, seed: int | np.ra
 
 
 def minimum_distance(matrix: ArrayLike) -> int:
-    """The fewest bits in which two codewords, rows of `matrix`, differ. Fewer wrong bits than half of this number can be put right.
+    """Return the fewest bits in which two codewords, rows of `matrix`, differ. Fewer wrong bits than half of that can be corrected.
 
     >>> minimum_distance(one_versus_all(6)), minimum_distance(exhaustive(6))
     (2, 16)
     """
     rows = checked_signs("matrix", matrix)
     if len(rows) < 2:
-        raise InputError(f"A distance needs two codewords; given {len(rows)}.")
+        raise InputError(f"A distance needs two codewords; given {len(rows)}. Pass a matrix with at least two rows.")
     return min(int(np.count_nonzero(a != b)) for i, a in enumerate(rows) for b in rows[:i])
 
 
 def contexts(codes: ArrayLike) -> Floats:
-    """Codewords, rows of +1 and -1, as contexts for a policy: a feature of 1 or 0 for each bit, so a point of the unit cube.
+    """Return codewords, rows of +1 and -1, as contexts of a policy: points of the unit cube, with a feature 1 or 0 for each bit.
 
     >>> contexts([[1, -1], [-1, -1]])
     array([[1., 0.],
@@ -99,7 +104,7 @@ def contexts(codes: ArrayLike) -> Floats:
 
 
 def checked_signs(name: str, values: ArrayLike, columns: int | None = None) -> Signs:
-    """A table of +1 and -1 with `columns` columns; None: with at least one."""
+    """Return `values` as a table of +1 and -1 with `columns` columns; None: at least one. Raises `InputError`."""
     try:
         table = np.asarray(values)
     except ValueError:

@@ -13,10 +13,10 @@ from .coding import checked_signs
 
 
 class HammingDecoder:
-    """Decodes a codeword as the class whose own codeword, its row of `matrix`, differs from it in the fewest bits.
+    """Decodes a codeword as the class whose codeword, its row of `matrix`, differs from it in the fewest bits.
 
-    Of several that do, `ties="random"` takes each with the same probability and `ties="lowest"` the first. `seed`, an int or a
-    `numpy.random.Generator`, is what probability follows from; None takes fresh random numbers.
+    If several classes are nearest, `ties="random"` takes each with the same probability and `ties="lowest"` the first. `seed`, an int or a
+    `numpy.random.Generator`, determines the random choices; None takes fresh random numbers.
 
     >>> from hsb.experiments.paper.ecoc import one_versus_all
     >>> decoder = HammingDecoder(one_versus_all(3), ties="lowest")
@@ -36,7 +36,7 @@ class HammingDecoder:
         self._rng = generator(seed)
 
     def distances(self, codes: ArrayLike) -> Ints:
-        """In how many bits each codeword differs from that of each class: a row for each codeword, a column for each class.
+        """Return the number of bits in which each codeword differs from that of each class: a row for each codeword, a column for each class.
 
         >>> HammingDecoder([[1, -1], [-1, 1]]).distances([[1, 1], [1, -1]])
         array([[1, 1],
@@ -46,17 +46,17 @@ class HammingDecoder:
         return np.asarray((signs.shape[1] - signs @ self.matrix.T.astype(np.int64)) // 2)
 
     def decode(self, codes: ArrayLike, us: ArrayLike | None = None) -> Ints:
-        """An array with the number of the nearest class for each row of `codes`, codewords of +1 and -1.
+        """Return the number of the nearest class for each row of `codes`, codewords of +1 and -1.
 
-        `us` has a number in [0, 1) for each row, which decides between several that are nearest; None draws them.
+        `us` has a number in [0, 1) for each row, which breaks ties; None draws them.
         """
         distances = self.distances(codes)
         if self.ties == "lowest":
             return np.asarray(distances.argmin(axis=1))
         n = len(distances)
-        given = self._rng.random(n) if us is None else numbers("us", us)
-        if given.shape != (n,) or not ((given >= 0.0) & (given < 1.0)).all():
-            raise InputError(f"us needs a number in [0, 1) for each of the {n} codewords; given shape {given.shape}.")
+        draws = self._rng.random(n) if us is None else numbers("us", us)
+        if draws.shape != (n,) or not ((draws >= 0.0) & (draws < 1.0)).all():
+            raise InputError(f"us needs a number in [0, 1) for each of the {n} codewords; given shape {draws.shape}.")
         nearest = distances == distances.min(axis=1, keepdims=True)
-        nth = np.floor(given * nearest.sum(axis=1)).astype(np.int64)  # which of the nearest
+        nth = np.floor(draws * nearest.sum(axis=1)).astype(np.int64)  # which of the nearest
         return np.asarray((nearest.cumsum(axis=1) > nth[:, None]).argmax(axis=1))

@@ -20,17 +20,17 @@ LARGEST = 1e150  # of a feature: its square must not overflow
 class Perceptrons:
     """`columns` perceptrons on the same features, each learning one bit of a codeword (Rosenblatt's rule, with an intercept).
 
-    - `features`: how many numbers a row has.
-    - `scaling`: "online" standardises every row with the means and deviations of the rows learned so far, itself included: nothing of
-      the future is used. A pair (means, deviations) standardises with these; "none" leaves features alone.
-    - `averaged`: predict with the average of all weights since the start instead of the latest: steadier, and what learns is the same.
+    - `features`: the number of features of a row.
+    - `scaling`: "online" standardises every row with the means and deviations of the rows learned so far, itself included: it uses
+      no later rows. A pair (means, deviations) standardises with these; "none" leaves features alone.
+    - `averaged`: predict with the average of all weights since the start instead of the latest: steadier; learning is the same.
 
     A round costs O(features * columns). A feature that has not changed yet counts 0.
 
     >>> import numpy as np
     >>> X = np.array([[0.0, 1.0], [1.0, 0.0]] * 3)
     >>> machines = Perceptrons(2, columns=2)
-    >>> said = machines.learn(X, [[1, -1], [-1, 1]] * 3)  # what each row was taken for before its bits were learned
+    >>> before = machines.learn(X, [[1, -1], [-1, 1]] * 3)  # the codeword of each row before its bits were learned
     >>> machines.codewords([[0.0, 1.0], [1.0, 0.0]]).tolist()
     [[1, -1], [-1, 1]]
     """
@@ -46,10 +46,10 @@ class Perceptrons:
         self._seen = np.array([0 if self._online else 1], dtype=np.int64)
         self._moments: Floats = np.zeros((2, self.features))
         if not self._online:
-            self._moments[0], deviations = self._given(scaling)
+            self._moments[0], deviations = self._scales(scaling)
             self._moments[1] = deviations**2
 
-    def _given(self, scaling: Any) -> tuple[Floats, Floats]:
+    def _scales(self, scaling: Any) -> tuple[Floats, Floats]:
         if isinstance(scaling, str) and scaling == "none":
             return np.zeros(self.features), np.ones(self.features)
         if not isinstance(scaling, tuple | list) or len(scaling) != 2:
@@ -63,7 +63,7 @@ class Perceptrons:
         return means, deviations
 
     def learn(self, X: ArrayLike, targets: ArrayLike) -> Signs:
-        """For every row in turn, say its codeword, then learn its target. Returns the codewords said, an array (rows, columns) of +1 and -1.
+        """For every row in turn, predict its codeword, then learn its target. Returns the predictions, an array (rows, columns) of +1 and -1.
 
         `X` has shape (rows, features), `targets` (rows, columns) of +1 and -1, as in `matrix[classes]`. The whole table is checked first.
         """
@@ -79,7 +79,7 @@ class Perceptrons:
         return codes
 
     def codewords(self, X: ArrayLike) -> Signs:
-        """The codeword of every row of `X`, as learned so far: an array (rows, columns) of +1 and -1. Changes nothing."""
+        """Return the codeword of every row of `X`, as learned so far: an array (rows, columns) of +1 and -1. Changes nothing."""
         rows = self._rows(X)
         from ..kernels import perceptron
 
@@ -88,17 +88,17 @@ class Perceptrons:
         return codes
 
     def copy(self) -> Self:
-        """Independent perceptrons in the same state."""
-        twin = copy.copy(self)
-        twin.weights, twin._total = np.array(self.weights), np.array(self._total)
-        twin._seen, twin._moments = np.array(self._seen), np.array(self._moments)
-        return twin
+        """Return an independent copy."""
+        clone = copy.copy(self)
+        clone.weights, clone._total = np.array(self.weights), np.array(self._total)
+        clone._seen, clone._moments = np.array(self._seen), np.array(self._moments)
+        return clone
 
     def _rows(self, X: ArrayLike) -> Floats:
         table = numbers("Features", X)
         if table.ndim != 2 or table.shape[1] != self.features:
             raise InputError(f"Features need shape (rows, {self.features}); given {table.shape}.")
-        if not (np.abs(table) < LARGEST).all():  # also where there is a NaN
+        if not (np.abs(table) < LARGEST).all():  # a NaN fails, too
             t, i = np.argwhere(~(np.abs(table) < LARGEST))[0]
             raise InputError(f"Row {t}: feature {i} is {table[t, i]}. Features must be finite and below {LARGEST:g}.")
         return np.ascontiguousarray(table)
@@ -108,7 +108,7 @@ class Perceptrons:
 
 
 class Perceptron:
-    """One perceptron: says +1 or -1 of a row, then is told which it was. Arguments as in `Perceptrons`.
+    """One perceptron: predicts +1 or -1 for a row, then learns the target. Arguments as in `Perceptrons`.
 
     >>> machine = Perceptron(1, scaling="none")
     >>> [machine.learn([x], 1 if x > 0 else -1) for x in (2.0, -1.0, 1.0, -2.0)]
@@ -122,15 +122,15 @@ class Perceptron:
 
     @property
     def weights(self) -> Floats:
-        """An array of a weight for each standardised feature, then the intercept."""
+        """Return an array with the weight of each standardised feature, then the intercept."""
         return np.asarray(self._one.weights[0])
 
     def predict(self, x: ArrayLike) -> int:
-        """What it says of a row `x`, as learned so far: +1 or -1. Changes nothing."""
+        """Predict +1 or -1 for a row `x`, as learned so far. Changes nothing."""
         return int(self._one.codewords(np.asarray(x)[None])[0, 0])
 
     def learn(self, x: ArrayLike, target: int) -> int:
-        """Learn the `target` of a row `x`, +1 or -1. Returns what was said of it before, +1 or -1."""
+        """Learn the `target` of a row `x`, +1 or -1. Returns the prediction before the update, +1 or -1."""
         return int(self._one.learn(np.asarray(x)[None], [[target]])[0, 0])
 
     def __repr__(self) -> str:
