@@ -436,7 +436,7 @@ def test_certificates_say_their_units() -> None:
             policy.learn(policy.decide(None), loss=value)
     assert plain.certificate().units == "1" and "units" not in str(plain.certificate())
     assert str(wide.certificate()).endswith("Losses are in units of the width of loss_range, 40.")
-    assert str(auto.certificate()).endswith("units of the width of the range of losses in each round, 1 now.")
+    assert str(auto.certificate()).endswith("units of the width that the range of losses had in each round, 1 now.")
     assert plain.certificate().lost == 2.0
 
 

@@ -71,7 +71,7 @@ class LossScale:
         """The unit of bounds and certificates."""
         if self.auto:
             width = f"{self.high - self.low:g} now" if self.is_known else "not known yet"
-            return f"the width of the range of losses in each round, {width}"
+            return f"the width that the range of losses had in each round, {width}"
         return "1" if self.plain else f"the width of loss_range, {self.high - self.low:g}"
 
     def check_feedback(self, loss: Any, reward: Any) -> tuple[float, bool]:
