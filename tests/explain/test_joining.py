@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from hsb.explain.joining import joined, position, union
+from hsb.explain.joining import join, position, union
 
 
 def grid(n):
@@ -25,7 +25,7 @@ def test_parts_that_only_touch_stay_apart():
 
 def test_each_part_is_in_one_of_those_joined():
     parts = [part for part in grid(3) if part != ((0.0, 1 / 3), (0.0, 1 / 3))]
-    found = joined(parts)
+    found = join(parts)
     assert sorted(k for _, which in found for k in which) == list(range(len(parts))) and len(found) < len(parts)
 
 

@@ -18,8 +18,8 @@ def explained():
 
 def test_shares_add_up_and_are_those_of_the_world(explained):
     _, found = explained
-    assert sum(region.share for region in found) == pytest.approx(1.0)
-    assert sum(region.share for region in found if region.arm == "b") == pytest.approx(0.75, abs=0.05)
+    assert sum(region.coverage for region in found) == pytest.approx(1.0)
+    assert sum(region.coverage for region in found if region.arm == "b") == pytest.approx(0.75, abs=0.05)
 
 
 def test_the_feature_that_matters_is_the_important_one(explained):

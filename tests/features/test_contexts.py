@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hsb
-from hsb.features.contexts import ALONE, MOST, NAMED, ROW, check_count, opened
+from hsb.features.contexts import ALONE, MOST, NAMED, ROW, check_count, open_context
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ from hsb.features.contexts import ALONE, MOST, NAMED, ROW, check_count, opened
     ids=str,
 )
 def test_its_form(context, form):
-    assert opened(context)[0] == form
+    assert open_context(context)[0] == form
 
 
 @pytest.mark.parametrize("context", [object(), {1, 2}, lambda: 0, b"bytes"])

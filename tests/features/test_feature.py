@@ -2,7 +2,7 @@
 
 import pytest
 
-from hsb.features.feature import FeatureColumn, stable, turned
+from hsb.features.feature import FeatureColumn, stable, wrap
 from hsb.features.kinds import Category, Cycle
 
 
@@ -12,7 +12,7 @@ def test_a_hash_is_the_same_everywhere():
 
 @pytest.mark.parametrize(("x", "turn"), [(0.0, 0.0), (25.0, 1.0), (-1.0, 23.0), (48.0, 0.0)])
 def test_a_number_within_its_period(x, turn):
-    assert turned(x, FeatureColumn("hour", Cycle(24))) == pytest.approx(turn)
+    assert wrap(x, FeatureColumn("hour", Cycle(24))) == pytest.approx(turn)
 
 
 def test_a_copy_is_independent():

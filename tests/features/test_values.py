@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from hsb.features.values import Unfit, found, is_missing, time_text
+from hsb.features.values import Unfit, infer_kind, is_missing, time_text
 
 
 @pytest.mark.parametrize("value", [None, math.nan, np.float64("nan"), np.datetime64("NaT")])
@@ -23,17 +23,17 @@ def test_something_is_not(value):
     ("one", "other"), [(3, 3.0), (3, np.int32(3)), (True, np.bool_(True)), ("a", np.str_("a")), (["a"], ("a",))]
 )
 def test_alike_values_are_one(one, other):
-    assert found(one) == found(other)
+    assert infer_kind(one) == infer_kind(other)
 
 
 def test_a_flag_is_no_number_and_text_is_no_number():
-    assert len({found(1)[0], found(True)[0], found("1")[0]}) == 3
+    assert len({infer_kind(1)[0], infer_kind(True)[0], infer_kind("1")[0]}) == 3
 
 
 @pytest.mark.parametrize("value", [object(), 1j, {"a": 1}, b"a"])
 def test_what_no_feature_can_have_is_unfit(value):
     with pytest.raises(Unfit):
-        found(value)
+        infer_kind(value)
 
 
 @pytest.mark.parametrize("text", ["soon", "2026-13-01", "25:00", ""])

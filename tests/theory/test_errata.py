@@ -171,7 +171,7 @@ def test_groups_must_partition():
         "all of it": {"leaves": [0, 1]},
         "left": {"leaves": [0]},
     }
-    with pytest.raises(hsb.InputError, match="no partition"):
+    with pytest.raises(hsb.InputError, match="not a partition"):
         hsb.Hierarchy(nodes)
     # with the overlap, (9) charges a loss x at leaf 0 twice: more than e^-x is taken from a mapping that loses x
     x = 1.0

@@ -50,8 +50,8 @@ def explain_policy(policy: Any, updates: Callable[[], Iterable[Update]] | None =
             {
                 "where": region.where,
                 "arm": str(region.arm),
-                "sure": region.probability,
-                "share": region.coverage,
+                "probability": region.probability,
+                "coverage": region.coverage,
                 "seen": region.seen,
                 "earned": None if gain is None else gain.to_dict(),
             }
@@ -59,7 +59,7 @@ def explain_policy(policy: Any, updates: Callable[[], Iterable[Update]] | None =
         ],
         "earned_rows": rows,
         "left_out": max(0, len(rules) - MANY),
-        "left_share": sum(region.coverage for region, _ in rules[MANY:]),
+        "left_coverage": sum(region.coverage for region, _ in rules[MANY:]),
         "agreement": explanation.agreement,
         "importance": sorted(explanation.importance.items(), key=lambda region: -region[1])[:15],
         "regions": len(explanation.regions),

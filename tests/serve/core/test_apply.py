@@ -2,7 +2,7 @@
 
 import pytest
 
-from hsb.serve.core.apply import aggregated, learnable, mirrored
+from hsb.serve.core.apply import aggregate_rewards, clip_reward, reward_of_loss
 from hsb.serve.core.orders import Rules
 from hsb.serve.core.rows import RewardRow
 
@@ -17,18 +17,18 @@ ROWS = [
 
 @pytest.mark.parametrize(("how", "value"), [("first", 1), ("last", 8), ("sum", 12), ("mean", 4), ("min", 1), ("max", 8)])
 def test_rewards_are_put_together(how, value):
-    assert aggregated(ROWS, how) == value == aggregated(reversed(ROWS), how)
+    assert aggregate_rewards(ROWS, how) == value == aggregate_rewards(reversed(ROWS), how)
 
 
 @pytest.mark.parametrize("how", ["first", "sum", "mean"])
 def test_nothing_in_time_is_no_reward(how):
-    assert aggregated(ROWS[-1:], how) is None
+    assert aggregate_rewards(ROWS[-1:], how) is None
 
 
 def test_a_reward_is_learned_within_its_range():
-    assert [learnable(value, RULES) for value in (-5.0, 2.0, 7.0, 99.0)] == [2.0, 2.0, 7.0, 10.0]
+    assert [clip_reward(value, RULES) for value in (-5.0, 2.0, 7.0, 99.0)] == [2.0, 2.0, 7.0, 10.0]
 
 
 def test_a_loss_is_the_mirror_image_of_a_reward():
-    assert [mirrored(value, RULES) for value in (2.0, 9.0)] == [10.0, 3.0]
-    assert mirrored(mirrored(4.5, RULES), RULES) == 4.5
+    assert [reward_of_loss(value, RULES) for value in (2.0, 9.0)] == [10.0, 3.0]
+    assert reward_of_loss(reward_of_loss(4.5, RULES), RULES) == 4.5

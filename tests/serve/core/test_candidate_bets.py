@@ -257,7 +257,7 @@ def test_what_cannot_be_compared_says_why():
     played(service, 20)
     band, why = compared(candidate.bets, None, exact=True, behind=0)
     assert band.value is not None and band.low is None and "no interval" in why
-    assert compared(candidate.bets, UNIT, exact=True, behind=3)[1] == "reads the journal first"
+    assert compared(candidate.bets, UNIT, exact=True, behind=3)[1] == "still reading the journal"
     assert compared(candidate.bets, UNIT, exact=False, behind=0)[0].value is None
 
 

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 import hsb
-from hsb.serve.core.flags import FlagSettings, checked_values, sticky_id
+from hsb.serve.core.flags import FlagSettings, check_values, sticky_id
 
 DAY = 86_400 * 10**6
 
@@ -35,4 +35,4 @@ def test_arms_stand_for_values():
 @pytest.mark.parametrize("given", [{"c": 1}, {"a": 1, "b": "two"}, [1], {"a": object()}])
 def test_what_are_no_values_is_refused(given):
     with pytest.raises(hsb.InputError):
-        checked_values(given, ["a", "b"])
+        check_values(given, ["a", "b"])

@@ -47,5 +47,5 @@ def test_what_is_no_duration_is_refused(given):
 
 def test_a_change_leaves_the_rest():
     before = settings.checked(SPEC)[-1]
-    after = settings.changed(before, {"floor": 0.5}, ["a", "b"])
+    after = settings.apply_changes(before, {"floor": 0.5}, ["a", "b"])
     assert after.floor == 0.5 and after._replace(floor=before.floor) == before

@@ -337,7 +337,7 @@ def test_rules_are_worked_out_beside_the_service(service):
     assert (
         found["version"] == 7
         and found["rules"]
-        and sum(each["share"] for each in found["rules"]) == pytest.approx(1.0, abs=0.3)
+        and sum(each["coverage"] for each in found["rules"]) == pytest.approx(1.0, abs=0.3)
     )
     assert "took longer than" in asyncio.run(explaining.explain_in_process(body, 7, 0.01))["why"]
     assert asyncio.run(explaining.explain_in_process(b"nothing", 7))["rules"] is None

@@ -8,7 +8,7 @@ from hsb.serve.page.candidates import Band
 
 @pytest.mark.parametrize(("count", "said"), [(0, "0 rows"), (1, "1 row"), (2000, "2,000 rows")])
 def test_counts(count, said):
-    assert words.counted(count, "row") == said
+    assert words.quantity(count, "row") == said
 
 
 def test_what_is_not_there_is_a_dash():
@@ -21,8 +21,8 @@ def test_a_sign_is_always_said(value):
 
 
 def test_names_are_one_line_and_short():
-    assert "\n" not in words.named("a\nb") and len(words.named("x" * 1000, 20)) <= 20
-    assert "\u202e" not in words.named("a\u202eb")
+    assert "\n" not in words.one_line("a\nb") and len(words.one_line("x" * 1000, 20)) <= 20
+    assert "\u202e" not in words.one_line("a\u202eb")
 
 
 def test_a_share_that_is_not_all_is_not_said_to_be_all():

@@ -24,11 +24,11 @@ def storm(seed: int, rounds: int = ROUNDS) -> str:
         before = run.policy.digest()
         for how in ({"effort": 0.2}, {"effort": 0.2, "rules": None}, {"effort": 0.05, "rules": 1}):
             found = run.policy.explain(**how)  # type: ignore[arg-type]
-            share = sum(region.share for region in found)
+            share = sum(region.coverage for region in found)
             if how.get("rules", MOST) is not None and len(found) > how.get("rules", MOST):
                 return f"WRONG {seed}: {len(found)} rules with {how}"
             if abs(share - 1.0) > 1e-6:
-                return f"WRONG {seed}: shares add to {share}"
+                return f"WRONG {seed}: coverage adds to {share}"
             for t in range(10):
                 if found.arm_at(world.context(rng, t)) not in run.policy.arms:
                     return f"WRONG {seed}: an arm that there is not"
