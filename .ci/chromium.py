@@ -1,4 +1,4 @@
-"""Fetch a Chromium for the tests of the page, where there is none and it can be fetched; else one line says so."""
+"""Fetch a Chromium for the tests of the page if there is no browser; print one line if that fails."""
 
 import os
 import shutil
@@ -8,8 +8,8 @@ import sys
 SECONDS = 300
 
 
-def found() -> bool:
-    """Does a browser start?"""
+def browser_starts() -> bool:
+    """Return whether a browser starts."""
     try:
         from playwright.sync_api import Error, sync_playwright
     except ImportError:
@@ -23,8 +23,8 @@ def found() -> bool:
     return True
 
 
-def fetched() -> bool:
-    """Did Playwright's own arrive?"""
+def fetch_browser() -> bool:
+    """Fetch Playwright's Chromium; return whether it arrived."""
     try:
         line = [sys.executable, "-m", "playwright", "install", "chromium"]
         return subprocess.run(line, capture_output=True, timeout=SECONDS).returncode == 0
@@ -32,7 +32,7 @@ def fetched() -> bool:
         return False
 
 
-if not found() and not (fetched() and found()):
+if not browser_starts() and not (fetch_browser() and browser_starts()):
     print(
-        "test-serve: no Chromium starts here and none can be fetched (HSB_CHROMIUM names one); the page is not driven in a browser"
+        "test-serve: found no Chromium and cannot fetch one. The browser tests of the page are skipped; set HSB_CHROMIUM to a browser."
     )

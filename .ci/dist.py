@@ -45,8 +45,8 @@ try:
                 if isinstance(error, urllib.error.HTTPError): raise
                 time.sleep(0.1)
     ask("/v1/policies", {"name": "home", "arms": ["a", "b"]})
-    made = ask("/v1/policies/home/decisions", {"context": {"age": 31}})
-    assert ask(f"/v1/decisions/{made['id']}/reward", {"reward": 1})["status"] == "learned"
+    decision = ask("/v1/policies/home/decisions", {"context": {"age": 31}})
+    assert ask(f"/v1/decisions/{decision['id']}/reward", {"reward": 1})["status"] == "learned"
 finally:
     service.terminate()
     assert service.wait(30) == 0
@@ -54,7 +54,7 @@ finally:
 
 
 def run(*command: str | Path) -> str:
-    """A command's output; what it said, where it fails."""
+    """Run a command and return its output; print the output if the command fails."""
     done = subprocess.run([str(each) for each in command], capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command[:6]))} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
@@ -62,12 +62,12 @@ def run(*command: str | Path) -> str:
 
 
 def check(wheel: Path, sdist: Path) -> str:
-    """The version that the metadata has; exits where something is missing from it or from the files."""
+    """Return the version in the metadata; exit if the metadata or the files are incomplete."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         (place,) = [name for name in names if name.endswith(".dist-info/METADATA")]
         about = Parser().parsestr(archive.read(place).decode())
-    found = re.search(r'^__version__ = "(.+)"$', (ROOT / "src/hsb/__init__.py").read_text(), re.M)
+    version = re.search(r'^__version__ = "(.+)"$', (ROOT / "src/hsb/__init__.py").read_text(), re.M)
     wrong = [
         *(f"the wheel lacks {name}" for name in NEEDED if name not in names),
         *(f"the wheel holds {name}" for name in names if name.startswith("tests/") or "__pycache__" in name),
@@ -77,8 +77,8 @@ def check(wheel: Path, sdist: Path) -> str:
             if not about[name]
         ),
     ]
-    if found is None or about["Version"] != found[1]:
-        wrong.append(f"the version is {about['Version']}, and the source says {found and found[1]}")
+    if version is None or about["Version"] != version[1]:
+        wrong.append(f"the metadata has version {about['Version']}, the source has {version and version[1]}")
     if "# hsb" not in about.get_payload():
         wrong.append("the metadata has no README")
     if relative := re.findall(r"\]\((?!https?://|#)([^)]+)\)", about.get_payload()):
@@ -106,11 +106,11 @@ def try_out(file: Path, extra: str, programs: tuple[str, ...]) -> None:
 
 
 def others(wheel: Path) -> list[Path]:
-    """The wheel for each system that is linked for from any other: the same files, but for the library. On Linux one is the one to publish."""
+    """Build the wheel of each other system: the same files with another library. On Linux, one of them is the wheel to publish."""
     from hsb.engine.native import NOTE, library_name
     from hsb.engine.native.platforms import OTHERS
 
-    here, place, made = wheel.stem.rsplit("-", 1)[-1], "hsb/engine/native/", []
+    here, place, wheels = wheel.stem.rsplit("-", 1)[-1], "hsb/engine/native/", []
     with tempfile.TemporaryDirectory() as folder:
         options = [option for name in OTHERS for option in ("--platform", name)]
         run(sys.executable, "-m", "hsb.engine.native.build", "--out", folder, *options)
@@ -125,20 +125,20 @@ def others(wheel: Path) -> list[Path]:
             del files[record]
             rows = [f"{path},sha256={encoded(body)},{len(body)}" for path, body in files.items()]
             files[record] = "\n".join([*rows, f"{record},,", ""]).encode()
-            made.append(wheel.with_name(wheel.name.replace(here, platform.wheel)))
-            with zipfile.ZipFile(made[-1], "w", zipfile.ZIP_DEFLATED) as archive:
+            wheels.append(wheel.with_name(wheel.name.replace(here, platform.wheel)))
+            with zipfile.ZipFile(wheels[-1], "w", zipfile.ZIP_DEFLATED) as archive:
                 for path, body in files.items():
                     archive.writestr(zipfile.ZipInfo(path, (2020, 2, 2, 0, 0, 0)), body, zipfile.ZIP_DEFLATED)
-    return made
+    return wheels
 
 
 def encoded(body: bytes) -> str:
-    """A digest as a wheel's record has it."""
+    """Return a digest in the encoding of a wheel's record."""
     return base64.urlsafe_b64encode(hashlib.sha256(body).digest()).rstrip(b"=").decode()
 
 
 def main() -> None:
-    """All of it."""
+    """Build, check and try everything."""
     target = ROOT / "dist"
     target.mkdir(exist_ok=True)
     for old in target.iterdir():

@@ -1,11 +1,11 @@
-"""How often the package reaches into what another module keeps for itself; and how many kernels take too many arguments.
+"""Count the package's private reaches into other modules, and the kernels with too many arguments.
 
     python .ci/private_reaches.py 50            # private reaches: fails above 50
     python .ci/private_reaches.py 5 --kernels   # kernels with more than ten positional parameters: fails above 5
 
 A private reach is `x._name` where x is not `self`, `cls`, `super()` or a class of the module, and the module itself defines no `_name`: not
 on self or cls, nor as a class variable, slot, method, function or variable. An import of a `_name` from another module is one too. The
-methods that every NamedTuple has, `_replace` and the like, are public. `--list` says where each is.
+methods that every NamedTuple has, `_replace` and the like, are public. `--list` prints the location of each.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_PARAMETERS = 10
 
 
 class Place(NamedTuple):
-    """Where something is, and what."""
+    """A location and the text found there."""
 
     file: str
     line: int
@@ -33,12 +33,12 @@ class Place(NamedTuple):
 
 
 def is_private(name: str) -> bool:
-    """One underscore in front, and neither Python's own nor a NamedTuple's."""
+    """Return whether a name begins with one underscore and is not a method of NamedTuple."""
     return name.startswith("_") and not name.startswith("__") and name != "_" and name not in TUPLES
 
 
 def defined(tree: ast.Module) -> set[str]:
-    """Every name that a module gives to something of its own: functions, classes, variables, attributes of self or cls, inputs."""
+    """Return every name that a module defines: functions, classes, variables, attributes of self or cls, slots."""
     names = set()
     for node in ast.walk(tree):
         match node:
@@ -58,7 +58,7 @@ def defined(tree: ast.Module) -> set[str]:
 
 
 def reaches(file: str, tree: ast.Module) -> Iterator[Place]:
-    """The private reaches of a module."""
+    """Return the private reaches of a module."""
     own = defined(tree)
     at_home = {"self", "cls"} | {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     for node in ast.walk(tree):
@@ -74,7 +74,7 @@ def reaches(file: str, tree: ast.Module) -> Iterator[Place]:
 
 
 def long_kernels(file: str, tree: ast.Module) -> Iterator[Place]:
-    """The compiled functions with more than `MOST_PARAMETERS` positional parameters."""
+    """Return the compiled functions with more than `MOST_PARAMETERS` positional parameters."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             marks = {mark.func if isinstance(mark, ast.Call) else mark for mark in node.decorator_list}
@@ -84,11 +84,11 @@ def long_kernels(file: str, tree: ast.Module) -> Iterator[Place]:
 
 
 def main() -> int:
-    """Count, print, and say with the exit status whether the limit holds."""
+    """Count and print; exit status 1 if the limit is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("limit", type=int, help="the largest total allowed")
     parser.add_argument("--kernels", action="store_true", help="count kernels with too many parameters instead")
-    parser.add_argument("--list", action="store_true", help="say where each is")
+    parser.add_argument("--list", action="store_true", help="print the location of each")
     options = parser.parse_args()
     places: list[Place] = []
     for path in sorted(PACKAGE.rglob("kernels/*.py" if options.kernels else "*.py")):

@@ -23,7 +23,7 @@ Folders of `FOLDERS` that do not exist are left out.
 
 Measures of a policy, `hsb.HSB(arms=["a", "b"], seed=0)` after `ROUNDS` rounds.
 
-- attributes: the names in its `__dict__`, and the `__slots__` of its own classes, set or not.
+- attributes: the names in its `__dict__`, and the `__slots__` of own classes, set or not.
 - repeated methods: the methods, properties, class and static methods that two or more own classes of its MRO define, without Python's own
   (`__init__` and the like). Measured for this policy, and for the class in `hsb.Policy.kinds` that has the most.
 - public names: what `dir()` lists without a leading underscore, attributes included.
@@ -63,7 +63,7 @@ Sources = dict[str, ast.Module]
 
 
 class Measure(NamedTuple):
-    """What was measured, what was found, the limit, and what to look at first, the worst in front."""
+    """A measure: its name, its value, its limit, and the offenders, the worst first."""
 
     name: str
     found: int
@@ -72,12 +72,12 @@ class Measure(NamedTuple):
 
     @property
     def exceeded(self) -> bool:
-        """Whether more was found than the limit allows."""
+        """Return whether the value exceeds the limit."""
         return self.found > self.limit
 
 
 class Use(NamedTuple):
-    """A name in a file, and where."""
+    """A name in a file, and its line."""
 
     file: str
     line: int
@@ -100,12 +100,12 @@ def top_modules(package: Path) -> list[str]:
 
 
 def file_lengths(package: Path) -> dict[str, int]:
-    """How many lines each module of a package has, the longest first."""
-    found = {
+    """Return the number of lines of each module of a package, the longest first."""
+    lengths = {
         path.relative_to(package).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
         for path in package.rglob("*.py")
     }
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+    return dict(sorted(lengths.items(), key=lambda item: (-item[1], item[0])))
 
 
 # Classes and their bases ------------------------------------------------------------------------------------------------------------------
@@ -172,9 +172,9 @@ class Classes:
     def _resolve_in(self, scope: str, text: str, derived: str) -> str:
         """The class that a base's text means in a scope: the innermost that has it. Empty if it is not own."""
         while scope:
-            found = self._resolve(f"{scope}.{text}")
-            if found and found != derived:
-                return found
+            base = self._resolve(f"{scope}.{text}")
+            if base and base != derived:
+                return base
             if scope in self._modules:
                 break
             scope = scope.rpartition(".")[0]
@@ -199,14 +199,14 @@ class Classes:
 
     def ancestors(self, name: str) -> set[str]:
         """The own classes that a class inherits from, directly or not."""
-        found: set[str] = set()
+        ancestors: set[str] = set()
         waiting = list(self.bases[name])
         while waiting:
             base = waiting.pop()
-            if base not in found:
-                found.add(base)
+            if base not in ancestors:
+                ancestors.add(base)
                 waiting += self.bases[base]
-        return found
+        return ancestors
 
     def children(self, name: str) -> list[str]:
         """The own classes that derive directly from a class."""
@@ -228,12 +228,12 @@ def _class_definitions(node: ast.AST, scope: str) -> Iterator[tuple[str, ast.Cla
 
 def bases_of_one(classes: Classes, folders: Sequence[str] = FOLDERS) -> dict[str, str]:
     """The classes in the folders with exactly one direct own subclass, each with that subclass. `Policy` is left out."""
-    found = {}
+    bases = {}
     for name, file in sorted(classes.files.items()):
         children = classes.children(name)
         if file.partition("/")[0] in folders and "/" in file and len(children) == 1 and not name.endswith(".Policy"):
-            found[name] = children[0]
-    return found
+            bases[name] = children[0]
+    return bases
 
 
 def repeated_classes(sources: Sources) -> dict[str, list[str]]:
@@ -250,7 +250,7 @@ def repeated_classes(sources: Sources) -> dict[str, list[str]]:
 
 
 def defined_attributes(tree: ast.Module) -> set[str]:
-    """The attributes that a file defines: assigned on self or cls, or assigned, annotated, defined or listed as inputs in a class body."""
+    """The attributes that a file defines: assigned on self or cls, or assigned, annotated, defined or listed as slots in a class body."""
     names: set[str] = set()
     read_first = {id(node.target) for node in ast.walk(tree) if isinstance(node, ast.AugAssign)}
     for node in ast.walk(tree):
@@ -293,7 +293,7 @@ def foreign_attributes(sources: Sources) -> list[Use]:
     return sorted(uses)
 
 
-def named(sources: Sources, word: str) -> list[Use]:
+def uses_of(sources: Sources, word: str) -> list[Use]:
     """The places that name a function or class of another module, imports included."""
     uses = []
     for file, tree in sources.items():
@@ -307,7 +307,7 @@ def named(sources: Sources, word: str) -> list[Use]:
 
 
 def dict_updates(sources: Sources) -> list[Use]:
-    """The places that say `vars(x).update` or `x.__dict__.update`."""
+    """Return the places with `vars(x).update` or `x.__dict__.update`."""
     uses = []
     for file, tree in sources.items():
         for node in ast.walk(tree):
@@ -338,7 +338,7 @@ def own_classes(kind: type, root: str) -> list[type]:
 
 
 def attributes(thing: Any, root: str) -> list[str]:
-    """The names in an object's `__dict__` and the inputs of its own classes."""
+    """Return the names in an object's `__dict__` and the slots of its classes in the package."""
     names = set(getattr(thing, "__dict__", ()))
     for kind in own_classes(type(thing), root):
         inputs = vars(kind).get("__slots__", ())
@@ -385,7 +385,7 @@ def play_rounds(make: Callable[[], Any], package: Path) -> Rounds:
     """Play `ROUNDS` rounds with a new policy, then trace calls that are typical and one that meets a new category."""
     policy = make()
     for i in range(ROUNDS):
-        # every tenth context is the one asked for later; the others vary so that all three columns are worth a split
+        # every tenth context is the one traced later; the others vary so that all three columns are worth a split
         context = {"device": ("web", "ios")[i % 2], "age": 18 + 7 * i % 60, "hour": i % 24} if i % 10 else CONTEXT
         policy.learn(policy.decide(context), reward=float(i % 3 == 0))
     decides, learns, decisions = [], [], list[Any]()
@@ -413,8 +413,8 @@ def measure_sources(package: Path, root: str = "hsb") -> list[Measure]:
     pairs = Counter((use.file, use.name) for use in foreign)
     lines = Counter(file for file, _ in {(use.file, use.line) for use in foreign})
     zeros = [
-        ("uses of starmap", named(sources, "starmap")),
-        ("uses of FunctionType", named(sources, "FunctionType")),
+        ("uses of starmap", uses_of(sources, "starmap")),
+        ("uses of FunctionType", uses_of(sources, "FunctionType")),
         ("dict updates", dict_updates(sources)),
         ("NotImplementedError in policies", not_implemented(sources)),
     ]
@@ -459,7 +459,7 @@ def _tally(run: list[str]) -> list[str]:
 
 
 def report(measures: Sequence[Measure], *, everything: bool = False) -> str:
-    """The table, then the offenders: of the measures that exceed their limit, or the worst ten of every measure."""
+    """Return the table, then the offenders: of the measures that exceed their limit, or the worst ten of every measure."""
     lines = [f"{'measure':36}{'found':>6}{'limit':>7}"]
     lines += [f"{each.name:36}{each.found:6}{each.limit:7}{'  exceeded' if each.exceeded else ''}" for each in measures]
     most = WORST if everything else NAMED
@@ -473,7 +473,7 @@ def report(measures: Sequence[Measure], *, everything: bool = False) -> str:
 
 
 def main() -> int:
-    """Measure, print, and say with the exit status whether every limit holds."""
+    """Measure and print; exit status 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="list the worst ten of every measure")
     options = parser.parse_args()

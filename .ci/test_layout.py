@@ -1,7 +1,7 @@
 """Check that the tests mirror the package: `src/hsb/a/b.py` is tested in `tests/a/test_b.py`.
 
     python .ci/test_layout.py 80          # fails if less than 80 % of the modules have a test file of their name there
-    python .ci/test_layout.py 80 --list   # and names the modules that have none
+    python .ci/test_layout.py 80 --list   # and lists the modules without one
 
 `__init__.py` and `__main__.py` do not count. It also fails if a test module imports another one: what several test files need belongs in
 `tests/support`, slow reference versions in `tests/naive`.
@@ -61,7 +61,7 @@ def main() -> int:
     """Print the share and whatever is wrong."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("least", type=float, help="the least percentage of modules with a test file of their name")
-    parser.add_argument("--list", action="store_true", help="name the modules that have none")
+    parser.add_argument("--list", action="store_true", help="list the modules without a test file")
     arguments = parser.parse_args()
     layout = read_layout(ROOT / "src" / "hsb", ROOT / "tests")
     print(

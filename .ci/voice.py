@@ -1,4 +1,4 @@
-"""Turns of phrase that must not come back: docs/style.md says what to write instead.
+"""Count turns of phrase that must not come back; docs/style.md has the alternatives.
 
     python .ci/voice.py                      # counts by phrase; exit status 1 if one exceeds its limit
     python .ci/voice.py --list src/hsb/logs  # where each is, in these files or folders
@@ -85,7 +85,7 @@ def in_prose(file: str, lines: Iterator[tuple[int, str]]) -> Iterator[Place]:
 
 
 def in_names(file: str, tree: ast.Module) -> Iterator[Place]:
-    """Names that say nothing, and docstrings that begin with a question's word."""
+    """Names without meaning, and docstrings that begin with a question word."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if node.name.strip("_") in PARTICIPLES:
@@ -122,13 +122,13 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print where each is")
     options = parser.parse_args()
     paths = [path.resolve() for path in options.paths] or [ROOT / "src/hsb", ROOT / "README.md", ROOT / "docs"]
-    found = list(places(paths))
+    hits = list(places(paths))
     if options.list:
-        for place in found:
+        for place in hits:
             print(f"{place.file}:{place.line}: {place.phrase}: {place.text}")
     exceeded = False
     for phrase in [*PROSE, WHAT, PARTICIPLE, VARIABLE]:
-        count, limit = sum(place.phrase == phrase for place in found), LIMITS.get(phrase, 0)
+        count, limit = sum(place.phrase == phrase for place in hits), LIMITS.get(phrase, 0)
         is_over = not options.paths and count > limit
         exceeded |= is_over
         print(f"{count:5} {phrase}" + (f"  exceeds {limit}: see --list and docs/style.md" if is_over else ""))

@@ -1,14 +1,14 @@
-"""exp, log, expm1, log1p, powers, sines and cosines of turns, made of + - * / alone: the same bits on every machine.
+"""exp, log, expm1, log1p, powers, sines and cosines of turns, from + - * / alone: the same bits on every machine.
 
-Those of the C library and of NumPy differ in their last bit between machines, because they use what a processor has (fused
-multiply-and-add, wide vectors). IEEE arithmetic rounds + - * / and square roots in one way only, so what is made of them, in a fixed order,
-is the same everywhere. `engine/kernels/maths.py` compiles these very functions; here they run as plain Python, with the same bits.
+The functions of the C library and of NumPy differ in their last bit between machines, because they use what a processor has (fused
+multiply-and-add, wide vectors). IEEE arithmetic rounds + - * / and square roots in one way only. So a function made of them, in a fixed order,
+is the same everywhere. `engine/kernels/maths.py` compiles these functions; here they run as plain Python, with the same bits.
 
-Errors stay below 1 unit in the last place, those of expm1 below 1.1 (`tests/test_reproducible_math.py`: against `decimal`); x^y has |y ln x| of
-them.
+Errors stay below 1 unit in the last place (`tests/test_reproducible_math.py`: against `decimal`), those
+of expm1 below 1.1, those of x^y below |y ln x|.
 
-The polynomials go through the Chebyshev nodes of an interval, computed with 90 digits; only then is each coefficient rounded to a double.
-`tests/test_reproducible_math.py` does it again and finds the same numbers.
+The polynomials interpolate at the Chebyshev nodes of an interval, computed with 90 digits; only then is each coefficient rounded to a double.
+`tests/test_reproducible_math.py` repeats the computation and finds the same numbers.
 """
 
 import math
@@ -26,7 +26,7 @@ LN2_HIGH = 0.6931471805598903  # 42 bits of ln 2: its products with exponents ar
 LN2_LOW = 5.497923018708371e-14  # and the rest
 ROUND = 6755399441055744.0  # 1.5 * 2^52: what is added to it is rounded to a whole number
 NORMAL = 2.2250738585072014e-308  # the least number with all its bits
-FEW = 64  # so few numbers are done one by one sooner
+FEW = 64  # up to this size an array is faster number by number
 LARGEST = 1.7976931348623157e308
 
 # (e^r - 1 - r) / r^2 on |r| <= 0.34658, a little more than ln(2) / 2
@@ -44,7 +44,7 @@ C4, C5, C6 = -26.426253275854723, 7.903206911569678, -1.6990343940660637
 
 
 def parts(x: float) -> tuple[float, float]:
-    """m in [root of 1/2, root of 2) and k with x = m 2^k, for positive x that are not subnormal; exact.
+    """Return m in [root of 1/2, root of 2) and k with x = m 2^k, for positive x that are not subnormal; exact.
 
     >>> parts(12.0)
     (0.75, 4.0)
@@ -54,7 +54,7 @@ def parts(x: float) -> tuple[float, float]:
 
 
 def scaled(x: float, k: float) -> float:
-    """x 2^k, for x near 1 and a whole k in [-1021, 1023]; exact.
+    """Return x 2^k, for x near 1 and a whole k in [-1021, 1023]; exact.
 
     >>> scaled(0.75, 4.0)
     12.0
@@ -63,7 +63,7 @@ def scaled(x: float, k: float) -> float:
 
 
 def bend(r: Numbers) -> Numbers:
-    """(e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.
+    """Return (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.
 
     >>> bend(0.0)
     0.5
@@ -75,7 +75,7 @@ def bend(r: Numbers) -> Numbers:
 
 
 def less(f: Numbers) -> Numbers:
-    """f - ln(1 + f), for 1 + f between the roots of 1/2 and of 2.
+    """Return f - ln(1 + f), for 1 + f between the roots of 1/2 and of 2.
 
     With s = f / (2 + f), ln(1 + f) = 2 artanh(s) = 2 s + s^3 R(s^2), and 2 s = f - s f, where
     s f = f^2 / 2 - s f^2 / 2: so what a division has rounded is small beside the rest.
@@ -92,7 +92,7 @@ def less(f: Numbers) -> Numbers:
 
 
 def _near_exp(x: float) -> tuple[float, float]:
-    """e^x as a number near 1 and the power of two that it is to be multiplied by."""
+    """Return e^x as a number near 1 and the power of two to multiply it by."""
     k = (x * INVERSE_LN2 + ROUND) - ROUND
     high, low = x - k * LN2_HIGH, k * LN2_LOW
     r = high - low
@@ -101,7 +101,7 @@ def _near_exp(x: float) -> tuple[float, float]:
 
 
 def _far_exp(x: float) -> float:
-    """e^x where it is no number, overflows, or has not all its bits."""
+    """Return e^x if it is not a number, overflows, or is subnormal."""
     if x > 710.0:
         return math.inf
     if x < -746.0:
@@ -113,7 +113,7 @@ def _far_exp(x: float) -> float:
 
 
 def exp_inside(x: float) -> float:
-    """e^x for x in (-708, 709), and at the nearer end for others: no branch, so that loops become vectors.
+    """Return e^x for x in (-708, 709), and at the nearer end for others: no branch, so that loops become vectors.
 
     >>> exp_inside(0.3) == exp(0.3)
     True
@@ -123,7 +123,7 @@ def exp_inside(x: float) -> float:
 
 
 def log_inside(x: float) -> float:
-    """ln x for usual x > 0, which is not checked: no branch.
+    """Return ln x for normal x > 0, which is not checked: no branch.
 
     >>> log_inside(0.3) == log(0.3)
     True
@@ -132,7 +132,7 @@ def log_inside(x: float) -> float:
 
 
 def exp(x: float) -> float:
-    """e^x.
+    """Return e^x.
 
     >>> exp(0.0), exp(1.0), exp(-1000.0)
     (1.0, 2.718281828459045, 0.0)
@@ -144,7 +144,7 @@ def exp(x: float) -> float:
 
 
 def _far_log(x: float) -> float:
-    """The logarithm of what is no usual number."""
+    """Return the logarithm of 0, a negative, subnormal or infinite number, or NaN."""
     if x == 0.0:
         return -math.inf
     if not x > 0.0:
@@ -153,7 +153,7 @@ def _far_log(x: float) -> float:
 
 
 def _near_log(x: float, more: float, extra: float) -> float:
-    """ln x + more ln 2 + extra, which is small."""
+    """Return ln x + more ln 2 + extra, which is small."""
     m, k = parts(x)
     k += more
     f, big = m - 1.0, k * LN2_HIGH
@@ -162,7 +162,7 @@ def _near_log(x: float, more: float, extra: float) -> float:
 
 
 def log(x: float) -> float:
-    """The natural logarithm: -inf of 0, nan of negative numbers.
+    """Return the natural logarithm: -inf of 0, nan of negative numbers.
 
     >>> log(1.0), log(2.0), log(0.0)
     (0.0, 0.6931471805599453, -inf)
@@ -171,7 +171,7 @@ def log(x: float) -> float:
 
 
 def ln(x: float) -> float:
-    """`log` for Python's numbers, whole ones of any size too.
+    """Return `log` for Python numbers, including integers of any size.
 
     >>> round(ln(10**400), 6)
     921.034037
@@ -183,7 +183,7 @@ def ln(x: float) -> float:
 
 
 def logs(values: ArrayLike) -> NDArray[np.float64]:
-    """`log` of each number of an array, the same bits: NumPy rounds + - * / as IEEE says.
+    """Return `log` of each number of an array, with the same bits: NumPy rounds + - * / by the IEEE standard.
 
     >>> logs([1.0, 2.0, 0.0]).tolist()
     [0.0, 0.6931471805599453, -inf]
@@ -197,12 +197,12 @@ def logs(values: ArrayLike) -> NDArray[np.float64]:
     f, k = np.where(small, 2.0 * m, m) - 1.0, (k - small).astype(np.float64)
     big = k * LN2_HIGH
     s = big + f
-    found = s + ((f - (s - big)) - (less(f) - k * LN2_LOW))
-    return np.asarray(np.where(usual, found, np.where(x == 0.0, -np.inf, np.where(x > 0.0, x, np.nan))))
+    result = s + ((f - (s - big)) - (less(f) - k * LN2_LOW))
+    return np.asarray(np.where(usual, result, np.where(x == 0.0, -np.inf, np.where(x > 0.0, x, np.nan))))
 
 
 def exps(values: ArrayLike) -> NDArray[np.float64]:
-    """`exp` of each number of an array, the same bits.
+    """Return `exp` of each number of an array, with the same bits.
 
     >>> exps([0.0, 1.0, -np.inf]).tolist()
     [1.0, 2.718281828459045, 0.0]
@@ -215,12 +215,12 @@ def exps(values: ArrayLike) -> NDArray[np.float64]:
     high, low = inside - k * LN2_HIGH, k * LN2_LOW
     r, s = high - low, 1.0 + high
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        found = np.ldexp(s + ((high - (s - 1.0)) + (r * r * bend(r) - low)), k.astype(np.int64))
-    return np.asarray(np.where(x > 710.0, np.inf, np.where(x < -746.0, 0.0, found)))
+        result = np.ldexp(s + ((high - (s - 1.0)) + (r * r * bend(r) - low)), k.astype(np.int64))
+    return np.asarray(np.where(x > 710.0, np.inf, np.where(x < -746.0, 0.0, result)))
 
 
 def expm1(x: float) -> float:
-    """e^x - 1, exact to the last bit or so near 0 too.
+    """Return e^x - 1, accurate to about the last bit near 0 too.
 
     >>> expm1(1e-20), expm1(-50.0)
     (1e-20, -1.0)
@@ -234,7 +234,7 @@ def expm1(x: float) -> float:
     k = (x * INVERSE_LN2 + ROUND) - ROUND
     high, low = x - k * LN2_HIGH, k * LN2_LOW
     r = high - low
-    rest = r * r * bend(r) + ((high - r) - low) * r - low  # what rounding took from r counts too
+    rest = r * r * bend(r) + ((high - r) - low) * r - low  # includes what rounding took from r
     if k == 0.0:
         return high + rest
     power = scaled(1.0, k)
@@ -244,7 +244,7 @@ def expm1(x: float) -> float:
 
 
 def log1p(x: float) -> float:
-    """ln(1 + x), exact to the last bit or so near 0 too.
+    """Return ln(1 + x), accurate to about the last bit near 0 too.
 
     >>> log1p(1e-20), log1p(-1.0)
     (1e-20, -inf)
@@ -261,7 +261,7 @@ def log1p(x: float) -> float:
 
 
 def power(x: float, y: float) -> float:
-    """x^y for x > 0 and a y that need not be whole; right to |y ln x| units in the last place.
+    """Return x^y for x > 0 and a y that need not be whole; accurate to |y ln x| units in the last place.
 
     >>> round(power(9.0, 0.5), 12)
     3.0
@@ -270,7 +270,7 @@ def power(x: float, y: float) -> float:
 
 
 def whole_power(x: float, n: int) -> float:
-    """x to the power of a whole number n >= 0, by squaring: at most 2 log2(n) roundings, the same on every machine.
+    """Return x to the power of an integer n >= 0, by squaring: at most 2 log2(n) roundings, the same on every machine.
 
     >>> whole_power(0.5, 3), whole_power(3.0, 0)
     (0.125, 1.0)
@@ -285,7 +285,7 @@ def whole_power(x: float, n: int) -> float:
 
 
 def _eighth(t: float) -> tuple[float, float]:
-    """t in turns: which quarter turn it is nearest to, 0 to 3, and how far from it; exact."""
+    """Return the nearest quarter turn of t in turns, 0 to 3, and the distance from it; exact."""
     t -= math.floor(t)
     q = math.floor(4.0 * t + 0.5)
     return (q if q < 4.0 else 0.0), t - 0.25 * q
@@ -304,7 +304,7 @@ def _cosine(t: float) -> float:
 
 
 def sin_turns(t: float) -> float:
-    """sin(2 pi t).
+    """Return sin(2 pi t).
 
     >>> sin_turns(0.25), sin_turns(0.5), round(sin_turns(1 / 12), 12)
     (1.0, 0.0, 0.5)
@@ -315,7 +315,7 @@ def sin_turns(t: float) -> float:
 
 
 def cos_turns(t: float) -> float:
-    """cos(2 pi t).
+    """Return cos(2 pi t).
 
     >>> cos_turns(0.25), cos_turns(0.5), round(cos_turns(1 / 6), 12)
     (0.0, -1.0, 0.5)
@@ -326,7 +326,7 @@ def cos_turns(t: float) -> float:
 
 
 def stirling(z: float) -> float:
-    """ln gamma(z) less Stirling's (z - 1/2) ln z - z + ln(2 pi) / 2, for z > 0; right to 1e-14 of 1 or of itself.
+    """Return ln gamma(z) less Stirling's (z - 1/2) ln z - z + ln(2 pi) / 2, for z > 0; accurate to 1e-14, absolute or relative.
 
     From 10 on by its series; below, z is raised step by step: ln gamma(z) = ln gamma(z + 1) - ln z.
 
@@ -343,7 +343,7 @@ def stirling(z: float) -> float:
 
 
 def stirling_far(z: float) -> float:
-    """The series for z of at least 10.
+    """Return the series of `stirling` for z of at least 10.
 
     >>> round(stirling_far(10.0), 9)
     0.008330563

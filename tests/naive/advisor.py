@@ -1,4 +1,4 @@
-"""A slow, obvious twin of HSB's default: the advisor as a dictionary of nodes, the mixture as the paper's recursion."""
+"""A slow, simple version of HSB's default: the advisor as a dictionary of nodes, the mixture as the paper's recursion."""
 
 import math
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class Advisor:
         return [bits[:level] for level in range(self.depth + 1)]
 
     def means(self, cell: int) -> list[Array]:
-        """By level; each shrinks to what is expected."""
+        """Return the mean of each level; each shrinks to its expected mean."""
         return [
             (node.lost + 4 * expected) / (node.plays + 4)
             for node, expected in zip(self.found(cell), self.expected(cell), strict=True)
@@ -52,7 +52,7 @@ class Advisor:
         return [self.nodes.get(path, Node(self.arms)) for path in self.path(cell)]
 
     def expected(self, cell: int) -> list[Array]:
-        """By level: what the rest of the parent has seen, which counts as 4 plays."""
+        """Return the expected mean of each level: that of the rest of the parent, which counts as 4 plays."""
         nodes = self.found(cell)
         means = [np.full(self.arms, 0.5)]
         for parent, node in pairwise(nodes):
@@ -60,7 +60,7 @@ class Advisor:
         return means
 
     def advise(self, cell: int, available: npt.NDArray[np.bool_]) -> Array:
-        """The least mean - 1.25 standard deviations, mixed over the path: a distribution, even over equals."""
+        """Return the arms with the least mean - 1.25 standard deviations, averaged over the path: a distribution, uniform over ties."""
         reach, index = 1.0, np.zeros(self.arms)
         for path, mu in zip(self.path(cell), self.means(cell), strict=True):
             node = self.nodes.get(path, Node(self.arms))
@@ -97,7 +97,7 @@ class Advisor:
 
 
 class Default:
-    """HSB(structure, arms=M): the recursion and the advisor side by side, at a rate that falls."""
+    """HSB(structure, arms=M): the recursion and the advisor side by side, at a falling rate."""
 
     def __init__(self, hierarchy: naive.Hierarchy, depth: int, arms: int) -> None:
         self.hierarchy, self.arms = hierarchy, arms
@@ -111,7 +111,7 @@ class Default:
         return math.sqrt(BUDGET / (self.arms * end / math.sqrt(2)))
 
     def flatten(self) -> None:
-        """What the mixture as a whole weighs is its w at the root."""
+        """Flatten all weights; the weight of the whole mixture is its w at the root."""
         length, self.end = self.end, 2 * self.end
         r, self.rate = self.rate_until(self.end) / self.rate, self.rate_until(self.end)
         root = self.hierarchy.root
@@ -133,7 +133,7 @@ class Default:
             factor = np.ones(self.arms)
             factor[arm] = math.exp(-self.rate * loss / propensity)
             p = self.probabilities(leaf, cell, available)
-            factor[~awake] = (p * factor).sum()  # those asleep keep their share of all weight
+            factor[~awake] = (p * factor).sum()  # sleeping arms keep their share of all weight
             raw = self.mixture.probabilities(leaf)
             self.weights *= [(raw * factor).sum(), (self.advisor.advise(cell, awake) * factor).sum()]
             self.weights /= self.weights.sum()

@@ -1,4 +1,4 @@
-"""A new arm's beginning, written out arm by arm and number by number: the twin of `engine/state/warm.py`."""
+"""The initial state of a new arm, written out arm by arm and number by number: the slow version of `engine/state/warm.py`."""
 
 import math
 
@@ -19,7 +19,7 @@ def similarity(encoded, index):
 
 
 def shares(plays, similar):
-    """Of how many plays each arm's part is worth, by arm."""
+    """Return the number of plays that each arm's part counts as, by arm."""
     says = {b: s * min(n, PLAYS) for b, (n, s) in enumerate(zip(plays, similar, strict=True)) if s * n > 0}
     says = dict(sorted(says.items(), key=lambda item: -item[1])[:TEACHERS])
     total = sum(says.values())
@@ -27,9 +27,9 @@ def shares(plays, similar):
 
 
 def regression(weights, covariances, precision, worth, average):
-    """Weights and covariance of the new arm, from those of all arms and each one's worth; `average` is the average loss."""
+    """Return weights and covariance of the new arm, from those of all arms and their plays; `average` is the average loss."""
     prior = np.diag(precision)
-    unknown = np.eye(len(precision))[0] * (average - 0.5)  # what the prior expects
+    unknown = np.eye(len(precision))[0] * (average - 0.5)  # the prior mean
     whole = sum(worth.values()) + DOUBT
     told = DOUBT / whole * unknown
     information = prior.copy()
@@ -42,14 +42,14 @@ def regression(weights, covariances, precision, worth, average):
 
 
 def counts(rows, start, arm, worth, plays):
-    """Of each row, lost and kept of the new arm."""
+    """Return `lost` and `kept` of the new arm in each row."""
     return [
         [sum(own / max(plays[b], own) * row[start + 2 * b + k] for b, own in worth.items()) for k in range(2)] for row in rows
     ]
 
 
 def parts(member):
-    """The pieces of an ensemble that these are about, as plain arrays: linear, cosines (weights, covariances, precision), nodes, cuts."""
+    """Return these pieces of an ensemble as plain arrays: linear, cosines (weights, covariances, precision), nodes, cuts."""
     F, I = member
     M, room, d, k = (int(I[i]) for i in (h.ARMS, p.ROOM, p.PLACES, p.COSINES))
     at = int(I[p.LINEAR])

@@ -17,7 +17,7 @@ Pruning = tuple[Node, ...]
 
 
 class Prunings:
-    """The mixture over every pruning of a tree, written out: prior times the product of all that its nodes predicted."""
+    """The mixture over every pruning of a tree, written out: prior times the product of its nodes' predictions."""
 
     def __init__(self, k: int, depth: int, arms: int, stop: float, prior: tuple[float, float]) -> None:
         self.k, self.depth = k, depth
@@ -64,7 +64,7 @@ class Prunings:
         return max(logs) + math.log(math.fsum(math.exp(v - max(logs)) for v in logs))
 
     def stops(self, leaf: int) -> list[float]:
-        """Posterior probability of stopping at each level above a leaf."""
+        """Return the posterior probability of stopping at each level above a leaf."""
         logs, total = self._logs(), self.log_total()
         return [math.fsum(math.exp(v - total) for nodes, v in logs.items() if node in nodes) for node in self.path(leaf)]
 
@@ -90,7 +90,7 @@ class FadingTree:
         return found
 
     def _odds(self, node: Node) -> tuple[float, float]:
-        """ln of the probabilities of stopping and of going on."""
+        """Return ln of the probabilities of stopping and of continuing."""
         if node[0] == self.depth:
             return 0.0, -math.inf
         stop = math.log(self.stop) if self.stop > 0.0 else -math.inf
@@ -155,7 +155,7 @@ def least(counts: Array, available: Collection[int] | None = None, points: int =
 
 
 def exact_least(counts: Sequence[tuple[int, int]]) -> Array:
-    """The same for whole counts, exactly: densities and survivals are polynomials with rational coefficients."""
+    """Return `least` for whole counts, exactly: densities and survivals are polynomials with rational coefficients."""
 
     def times(p: list[Fraction], q: list[Fraction]) -> list[Fraction]:
         found = [Fraction(0)] * (len(p) + len(q) - 1)
@@ -179,7 +179,7 @@ def exact_least(counts: Sequence[tuple[int, int]]) -> Array:
 
 
 class Ridge:
-    """LinUCB with every round remembered and a system of equations solved at each question."""
+    """LinUCB that stores every round and solves a system of equations at each decision."""
 
     def __init__(self, arms: int, d: int, alpha: float, ridge: float) -> None:
         self.alpha, self.ridge, self.d = alpha, ridge, d

@@ -1,4 +1,4 @@
-"""Differences between two candidates, written plainly, event by event: the twin of what `hsb.evaluate.compare_off_policy` sums up."""
+"""Differences between two candidates, written plainly, event by event: the slow version of `hsb.evaluate.compare_off_policy`."""
 
 import math
 
@@ -25,7 +25,7 @@ def fixed(batches, distribution):
 
 
 def terms(rows, predict):
-    """One dict an event: w, w r, and the doubly robust term; None where the candidate cannot play."""
+    """Return one dict for each event: w, w r, and the doubly robust term; None if the candidate cannot play."""
     found = []
     for row in rows:
         if not row["policy"]:
@@ -38,7 +38,7 @@ def terms(rows, predict):
 
 
 def difference(mine, other, estimator):
-    """Its value, over the events that both can play, and how many those are."""
+    """Return the difference's value over the events that both can play, and their number."""
     both = [(a, b) for a, b in zip(mine, other, strict=True) if a is not None and b is not None]
     if estimator == "snips":
         value = sum(a["ips"] for a, _ in both) / sum(a["w"] for a, _ in both)

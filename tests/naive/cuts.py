@@ -9,7 +9,7 @@ Array = npt.NDArray[np.float64]
 
 
 def gini(y: npt.NDArray[np.int64], w: Array, left: npt.NDArray[np.bool_]) -> float:
-    """What best_cut maximises, for one division in two."""
+    """Return the objective of best_cut, for one division in two."""
     total = 0.0
     for side in (left, ~left):
         weight = w[side].sum()
@@ -18,13 +18,13 @@ def gini(y: npt.NDArray[np.int64], w: Array, left: npt.NDArray[np.bool_]) -> flo
 
 
 def best_threshold(X: Array, y: npt.NDArray[np.int64], w: Array) -> float:
-    """The most that a threshold of any column reaches."""
+    """Return the best objective of a threshold in any column."""
     ways = [(X[:, j] < value) for j in range(X.shape[1]) for value in np.unique(X[:, j])[1:]]
     return max(gini(y, w, left) for left in ways)
 
 
 def best_subset(codes: Array, y: npt.NDArray[np.int64], w: Array) -> float:
-    """The most that a set of categories reaches."""
+    """Return the best objective of a set of categories."""
     here = np.unique(codes)
     ways = [np.isin(codes, some) for size in range(1, len(here)) for some in combinations(here, size)]
     return max(gini(y, w, left) for left in ways)

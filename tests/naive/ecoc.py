@@ -1,4 +1,4 @@
-"""Slow and obvious versions of output codes: every row anew from all rows before it."""
+"""Slow, simple versions of output codes: every row is computed from all rows before it."""
 
 from fractions import Fraction
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def standardised(rows: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """x by the means and deviations of the rows, the long way."""
+    """Standardise x by the means and deviations of the rows, step by step."""
     mean, deviation = rows.mean(axis=0), rows.std(axis=0)
     return np.array([(v - m) / d if d > 0 else 0.0 for v, m, d in zip(x, mean, deviation, strict=True)])
 
@@ -33,7 +33,7 @@ class Machines:
         return [1 if float(np.dot(w, z)) > 0 else -1 for w in used]
 
     def learn(self, x: np.ndarray, target: list[int]) -> list[int]:
-        """What was said of x before its target was learned."""
+        """Predict x, then learn its target; return the prediction."""
         self.rows.append(x)
         said = self.codeword(x)
         z = self.scaled(x)
@@ -45,14 +45,14 @@ class Machines:
 
 
 def nearest(matrix: list[list[int]], word: list[int]) -> dict[int, Fraction]:
-    """The classes that Hamming decoding with random ties may say, and how often it says each."""
+    """Return the classes that Hamming decoding with random ties may return, and the probability of each."""
     distances = [sum(a != b for a, b in zip(row, word, strict=True)) for row in matrix]
     best = [k for k, d in enumerate(distances) if d == min(distances)]
     return {k: Fraction(1, len(best)) for k in best}
 
 
 def exponential_weights(losses: np.ndarray, prior: dict[tuple[int, ...], float], rate: float) -> dict[tuple[int, ...], float]:
-    """Every mapping's weight when all losses are known: `losses[cell, arm]` in all."""
+    """Return every mapping's weight when all losses are known; `losses[cell, arm]` are the totals."""
     weights = {g: p * np.exp(-rate * sum(losses[cell, arm] for cell, arm in enumerate(g))) for g, p in prior.items()}
     total = sum(weights.values())
     return {g: w / total for g, w in weights.items()}

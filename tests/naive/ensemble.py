@@ -1,4 +1,4 @@
-"""A slow, obvious twin of the ensemble: ridge regressions by their normal equations, trees of node objects, counts in small arrays."""
+"""A slow, simple version of the ensemble: ridge regressions by their normal equations, trees of node objects, counts in small arrays."""
 
 import math
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ WORD = (1 << 64) - 1
 
 
 def scrambled(n: int) -> int:
-    """splitmix64 of n steps."""
+    """Return splitmix64 after n steps."""
     z = n * 0x9E3779B97F4A7C15 & WORD
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & WORD
     z = (z ^ z >> 27) * 0x94D049BB133111EB & WORD
@@ -20,7 +20,7 @@ def scrambled(n: int) -> int:
 
 
 class Ridge:
-    """Targets y at x, each with a weight; precisions of the weights beforehand. A x weights = b where no round was left out."""
+    """Targets y at x, each with a weight; prior precisions of the weights. A weights = b if no round was left out."""
 
     def __init__(self, precision: Array, mean: Array | None = None) -> None:
         self.precision = precision.copy()
@@ -28,7 +28,7 @@ class Ridge:
         self.A = np.diag(precision)
 
     def learn(self, x: Array, y: float, turn: int = -1) -> None:
-        """Where x is well known only one round in four, by `turn`, says how sure it is, and counts four times."""
+        """Learn y at x. If x is well known, only one round in four, by `turn`, changes the covariance, and counts four times."""
         v = np.linalg.solve(self.A, x)
         q = 1.0 + x @ v
         self.w = self.w + v / q * (y - self.w @ x)
@@ -41,7 +41,7 @@ class Ridge:
         return math.sqrt(x @ np.linalg.solve(self.A, x))
 
     def predict(self, x: Array, average: float) -> float:
-        """Less 1/2, cut to [0, 1]; the constant, feature 0, is expected to weigh what the average says."""
+        """Return the prediction, cut to [0, 1], less 1/2; the constant, feature 0, has the average as its prior."""
         expected = np.zeros(len(x))
         expected[0] = (average - 0.5) * self.precision[0]
         return min(max(0.5 + self.w @ x + x @ np.linalg.solve(self.A, expected), 0.0), 1.0) - 0.5
@@ -124,7 +124,7 @@ class Forest:
 
     @staticmethod
     def means(path: list[Node], arm: int) -> list[float]:
-        """By node: its own counts, and the rest of its parent's as one play more."""
+        """Return each node's mean: its counts, and the rest of its parent's as one further play."""
         means, expected = [], 0.5
         for i, node in enumerate(path):
             lost, kept = node.counts[arm]
@@ -238,7 +238,7 @@ class Ensemble:
         self.cosines = [self.curve() for _ in range(self.arms)]
         self.memories = np.zeros((self.arms, 2, 2))  # short and long; residuals and plays
         self.rounds, self.lost, self.evidence = 0, 0.0, 1.0
-        self.logged = 0  # rounds that the models were fitted to
+        self.logged = 0  # rows of a log that the models were fitted to
         if forest:
             self.forest.start()
 
@@ -297,7 +297,7 @@ class Ensemble:
         return np.array([self.index(z, arm) if available[arm] else math.inf for arm in range(self.arms)])
 
     def learn(self, z: Array, arm: int, loss: float) -> bool:
-        """Did the world change?"""
+        """Learn a loss; restart the models if the environment changed."""
         x, _ = self.inputs(z, arm)
         changed = self.watch(arm, loss, min(max(0.5 + self.stack.w @ x, 0.01), 0.99))
         turn = scrambled(self.rounds) >> 40

@@ -1,6 +1,6 @@
-"""Slow and obvious twins of the policies over lists of experts.
+"""Slow, simple versions of the policies over lists of experts.
 
-All weights are logarithms, and sleeping experts stand still while those awake keep their total: the kernels do it the other way round.
+All weights are logarithms. Sleeping experts stay and the awake ones keep their total; the kernels scale the other way round.
 """
 
 import math
@@ -34,7 +34,7 @@ class Exp4:
         return found
 
     def awake(self, advice: Array, available: Available) -> tuple[npt.NDArray[np.bool_], Array]:
-        """Who advises an available arm, and what each of those gives the available arms."""
+        """Return the experts that advise an available arm, and the advice of each over the available arms."""
         among = (
             np.ones(advice.shape[1])
             if available is None

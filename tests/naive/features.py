@@ -1,6 +1,6 @@
-"""A slow and obvious reader, in plain Python: a list of everything that was admitted, whole columns kept, nothing incremental.
+"""A slow, simple reader in plain Python: a list of all registered values, whole columns kept, nothing incremental.
 
-It is told what was admitted and observed, in order, and says from scratch what z and cells must be. Numbers, text and flags only, in
+It receives the registered and observed values in order, and computes from scratch what z and cells must be. Numbers, text and flags only, in
 dicts; cycles where declared. No limits are reached.
 """
 
@@ -19,11 +19,11 @@ class NaiveReader:
         self.cycles = cycles or {}
         self.kinds: dict[str, str] = {}
         self.missing: list[str] = []
-        self.order: list[tuple[str, Any]] = []  # what has a place: (name, category) and so on
+        self.order: list[tuple[str, Any]] = []  # the items with a column: (name, category) and so on
         self.names: list[str] = []
         self.inputs: list[str] = []
         self.observed: list[dict[str, Any]] = []
-        self.fitted = 0  # how many of the observed counted at the last refit
+        self.fitted = 0  # the number of observed rows at the last refit
 
     def admit(self, context: dict[str, Any]) -> None:
         for name in [*self.names, *(key for key in context if key not in self.names)]:
@@ -96,7 +96,7 @@ class NaiveReader:
 
 
 def leading_bits(value: Any) -> int:
-    """The first 24 bits of a double, turned so that they ascend with it; 0 if it is missing."""
+    """Return the first 24 bits of a double, turned so that they ascend with it; 0 if it is missing."""
     if absent(value):
         return 0
     bits = "".join(f"{byte:08b}" for byte in struct.pack(">d", value + 0.0))
@@ -113,7 +113,7 @@ def kind(value: Any) -> str:
 
 
 class NaiveCounts:
-    """What observing raw rows must have counted: everything is kept, and counted at the end. Kinds: "number", "category", "tag"."""
+    """The counts that observing raw rows must give: all rows are kept, and counted at the end. Kinds: "number", "category", "tag"."""
 
     def __init__(self, kinds: list[str], limit: int) -> None:
         self.kinds, self.limit = kinds, limit
@@ -135,7 +135,7 @@ class NaiveCounts:
         return len(x), mean, math.fsum((v - mean) ** 2 for v in x)
 
     def sample(self, size: int) -> list[list[float]]:
-        """Row n goes to a place among 0 .. n by its own hash, and is dropped where that is not among the first `size`."""
+        """Return the reservoir: the hash of row n gives it an index in 0 .. n; if that is not below `size`, the row is dropped."""
         kept: list[list[float]] = []
         for n, row in enumerate(self.rows):
             if n < size:

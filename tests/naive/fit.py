@@ -1,4 +1,4 @@
-"""Slow, obvious twins of what fits an ensemble to a log: sums and solved equations, and trees grown from lists of rows."""
+"""Slow, simple versions of the fit of an ensemble to a log: sums and solved equations, and trees grown from lists of rows."""
 
 import math
 
@@ -17,14 +17,14 @@ def solved(X: Array, y: Array, precision: Array, expected: float) -> Array:
 
 
 def left_out(X: Array, y: Array, precision: Array, expected: float) -> Array:
-    """What is predicted of each row by a regression on all others, cut to [0, 1], less 1/2; y is less 1/2 too."""
+    """Return each row's prediction by a regression on all others, cut to [0, 1], less 1/2; y is less 1/2 too."""
     every = np.arange(len(y))
     found = [float(x @ solved(X[every != t], y[every != t], precision, expected)) for t, x in enumerate(X)]
     return np.clip(np.array(found), -0.5, 0.5)
 
 
 def evidence(X: Array, y: Array, precision: Array, expected: float, noise: float) -> float:
-    """ln of how probable y is, when the weights are drawn with variance noise / precision around what is expected."""
+    """Return ln of the probability of y if the weights are drawn with variance noise / precision around the prior mean."""
     before = np.zeros(len(precision))
     before[0] = expected
     covariance = noise * (np.eye(len(y)) + (X / precision) @ X.T)
@@ -62,7 +62,7 @@ def grown(forest: Forest, Z: Array, arm: Array, loss: Array, rows: list[int]) ->
 
 
 def place(forest: Forest) -> int:
-    """A place, drawn as a leaf draws those of its cuts."""
+    """Draw a column as a leaf does for its cuts."""
     u = forest.random()
     sums = np.cumsum(forest.probabilities)
     sums[-1] = 1.0

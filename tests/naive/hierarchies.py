@@ -1,4 +1,4 @@
-"""The paper's hierarchies, node by node: what the slow versions of `mixture.py` run on.
+"""The paper's hierarchies, node by node: the structures of the slow versions in `mixture.py`.
 
 Notation is the paper's (Section III): node i has a region r_i, a set of leaves, and a set Phi_i of child groups phi, each of which
 partitions r_i.
@@ -27,7 +27,7 @@ class Hierarchy:
     """A hierarchical structure (Section IV): regions, child groups and prior.
 
     `stop[i]` is the prior probability of stopping at node i; the rest is shared
-    equally among the groups of i. Where it is not given, stopping and each group
+    equally among the groups of i. By default, stopping and each group
     have 1 / (|Phi_i| + 1), as in the paper. A node without groups always stops.
     """
 
@@ -197,7 +197,7 @@ def random_hierarchy(rng: np.random.Generator, leaves: int) -> Hierarchy:
             count = rng.integers(1, min(len(node), 4))  # cuts: one less than parts
             cuts = sorted(rng.choice(range(1, len(node)), count, replace=False).tolist())
             parts = [frozenset(members[a:b]) for a, b in pairwise([0, *cuts, len(node)])]
-            found[frozenset(parts)] = tuple(parts)  # the same division twice counts once
+            found[frozenset(parts)] = tuple(parts)  # a repeated division counts once
         return found.values()
 
     return _grow(frozenset(range(leaves)), leaves, lambda node: node, split)

@@ -1,4 +1,4 @@
-"""The journal read by the book: folds, draws and aggregates, written again without the service's code."""
+"""A reading of the journal by its specification: replays, draws and aggregates, written again without the service's code."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Slow and obvious versions of the policies that follow a best mapping, and of their oracles. Contexts are given as leaves."""
+"""Slow, simple versions of the policies that follow a best mapping, and of their oracles. Contexts are given as leaves."""
 
 import math
 from collections.abc import Collection, Iterator, Sequence
@@ -17,7 +17,7 @@ def runs(mapping: Sequence[int]) -> int:
 
 
 def mappings(leaves: int, arms: int, regions: int | None = None) -> Iterator[Mapping]:
-    """Every mapping with at most so many regions, in order."""
+    """Return every mapping with at most `regions` regions, in order."""
     for mapping in product(range(arms), repeat=leaves):
         if regions is None or runs(mapping) <= regions:
             yield mapping
@@ -29,7 +29,7 @@ def best_mapping(totals: Array, regions: int | None = None) -> tuple[float, Mapp
 
 
 def splitmix64(state: int) -> int:
-    """What splitmix64 gives in this state."""
+    """Return the output of splitmix64 in this state."""
     state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 & WORD
     state = (state ^ (state >> 27)) * 0x94D049BB133111EB & WORD
     return state ^ (state >> 31)

@@ -12,14 +12,14 @@ def probabilities(x, W, available):
 
 
 def loss(X, y, available, W, penalty, of_constant):
-    """What is to be small."""
+    """Return the objective to minimise."""
     likelihood = sum(math.log(probabilities(X[i], W, available[i])[y[i]]) for i in range(len(y)))
     squares = [(of_constant if j == 0 else penalty) * W[j][k] ** 2 for j in range(len(W)) for k in range(len(W[0]))]
     return -likelihood + sum(squares) / 2
 
 
 def slope(X, y, available, W, penalty, of_constant):
-    """Its gradient, by differences."""
+    """Return the gradient of the objective, by differences."""
     found = np.zeros(np.shape(W))
     for j in range(len(W)):
         for k in range(len(W[0])):
@@ -33,7 +33,7 @@ def slope(X, y, available, W, penalty, of_constant):
 
 
 def calibration(predicted, shown, bins=10):
-    """The average gap between predicted and seen, over bins of as many entries each (the first ones one more)."""
+    """Return the average gap between predicted and observed, over bins of equal size (the first ones one larger)."""
     order = sorted(range(len(predicted)), key=lambda i: predicted[i])
     gap, at = 0.0, 0
     for k in range(bins):

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the readers, of the writers and of replay."""
+"""Slow, simple versions of the readers, of the writers and of replay."""
 
 import re
 
@@ -9,7 +9,7 @@ DECIMAL = r"-?[0-9]+(?:\.[0-9]+)?"
 
 
 def parse_line(line, r6a):
-    """(time, shown, click, context, pool) of one line without its newline; None where it is malformed."""
+    """Return (time, shown, click, context, pool) of one line without its newline; None if it is malformed."""
     label = NUMBER if r6a else f"id-{NUMBER}"
     line = line.removesuffix("\r")
     found = re.fullmatch(rf" *({NUMBER}) +({label}) +([01]) +\|user((?: +[^ |\r]+)*) *((?:\|[^|]*)*)", line)

@@ -1,11 +1,11 @@
-"""Slow and obvious versions of the algorithm, to compare the kernels with.
+"""Slow, simple versions of the algorithm, to compare the kernels with.
 
 Notation is the paper's (Sections III and IV): node i has a region r_i, a set of leaves,
 and a set Phi_i of child groups phi, each of which partitions r_i; M arms, N leaves.
 Contexts are given as leaves and feedback as x = eta * loss / propensity, so that two
 implementations can be compared on the same rounds: nothing here draws an arm.
 
-Learners recompute everything at each call, in plain floats, which underflow after a
+Learners recompute everything at each call in plain floats, which underflow after a
 total x of about 700. The functions of penalties work on logarithms and take any x:
 penalties[leaf, m] is the sum of x over all rounds with that leaf and that arm.
 """
@@ -235,7 +235,7 @@ def exp3(penalties: npt.ArrayLike) -> Array:
 
 
 def s_exp3(penalties: npt.ArrayLike) -> Array:
-    """S-EXP3: an EXP3 of its own at each leaf; penalties and result are (N, M)."""
+    """S-EXP3: a separate EXP3 at each leaf; penalties and result are (N, M)."""
     return np.array([exp3(row) for row in np.asarray(penalties)])
 
 

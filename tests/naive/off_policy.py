@@ -1,4 +1,4 @@
-"""Off-policy estimators written plainly, row by row, from their formulas: the twin of `hsb.evaluate.off_policy`."""
+"""Off-policy estimators written plainly, row by row, from their formulas: the slow version of `hsb.evaluate.off_policy`."""
 
 import math
 
@@ -119,7 +119,7 @@ def safe(weights, rewards, error=0.025):
 
 
 def unseen(weights):
-    """How much weight may be missing."""
+    """Return a bound on the missing weight."""
     return min(max(1 - sum(weights) / len(weights), 0.0), 4 * max(weights) / len(weights))
 
 

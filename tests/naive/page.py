@@ -1,4 +1,4 @@
-"""The page's figures, written down as slowly and as plainly as can be: one update after the other, no arrays."""
+"""The page's figures, computed slowly and plainly: one update after the other, no arrays."""
 
 import math
 
@@ -27,14 +27,14 @@ def lower(terms_by_stake, n, error, most=1.0):
 
 
 def controlled(term, w, guess, most):
-    """What each stake is bet on."""
+    """Return the terms that each stake is bet on."""
     return [term - guess * (w - 1.0) if stake * guess * max(most - 1.0, 0.0) <= 0.5 else term for stake in STAKES]
 
 
 def bands(updates, rule, error=0.05):
-    """Updates are (arm, p, r in [0, 1], available, least p); rule(arm, available) its probability by the rule, or None where it has none.
+    """Return the rule's value and interval, and those of the policy less the rule.
 
-    The rule's value and interval, and those of the policy less the rule."""
+    Updates are (arm, p, r in [0, 1], available, least p); rule(arm, available) is the rule's probability, or None."""
     up, down, gain, loss, n = [], [], [], [], 0
     seen = reward = value = difference = 0.0
     for arm, p, r, available, least in updates:
@@ -56,7 +56,7 @@ def bands(updates, rule, error=0.05):
 
 
 def shares(stamps, arms, width, count):
-    """By phase of time, the share of each arm."""
+    """Return the share of each arm in each phase of time."""
     found = {}
     for at, arm in zip(stamps, arms, strict=True):
         found.setdefault(at // width, []).append(arm)
@@ -64,5 +64,5 @@ def shares(stamps, arms, width, count):
 
 
 def within(values, tenths):
-    """The smallest value that so many tenths of all do not exceed: each is asked."""
+    """Return the smallest value that the given tenths of all values do not exceed, by trying each."""
     return min(value for value in values if 10 * sum(other <= value for other in values) >= tenths * len(values))

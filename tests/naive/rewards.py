@@ -1,4 +1,4 @@
-"""A range of losses that is found on the way, and tables learned row by row: written as they are described."""
+"""An inferred range of losses, and tables learned row by row: written as the docs describe them."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -61,7 +61,7 @@ def gap(
 
 
 def representations(hierarchy: naive.Hierarchy, node: naive.Node) -> list[tuple[float, list[frozenset[int]]]]:
-    """Every way to split `node` into the regions where it stops, with its prior."""
+    """Return every way to split `node` into regions at which it stops, with its prior."""
     stop, splits = hierarchy.options(node)
     ways = [(stop, [hierarchy.regions[node]])]
     for share, group in splits:

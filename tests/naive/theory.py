@@ -1,4 +1,4 @@
-"""Slow and obvious versions of what `hsb.theory` says of mappings that change: everything is enumerated.
+"""Slow, simple versions of `hsb.theory` for changing mappings: everything is enumerated.
 
 A way of splitting is a list of nodes whose regions partition the space, with its prior. A round is (leaf, arm, x), with
 x = rate * loss / propensity; the notation is that of `mixture.py`.
@@ -17,7 +17,7 @@ Round = tuple[int, int, float]
 
 
 def ways(hierarchy: Hierarchy, node: Node | None = None) -> Iterator[Way]:
-    """Every way of splitting below a node (the root), with its prior: stop, or split and go on in each child."""
+    """Return every way to split below a node (the root), with its prior: stop, or split and continue in each child."""
     node = hierarchy.root if node is None else node
     stop, splits = hierarchy.options(node)
     if stop > 0:
@@ -34,7 +34,7 @@ def step(old: int, new: int, arms: int, drift: float) -> float:
 
 
 def chain_weight(rounds: Sequence[Round], path: Sequence[int], arms: int, drift: float) -> float:
-    """One sequence of arms of one part over the rounds that visit it: its probability times e^-x where it plays the arm played."""
+    """One sequence of arms of one part over the rounds that visit it: its probability times e^-x in rounds with the same arm."""
     weight = 1.0 / arms if path else 1.0
     for t, (_, arm, x) in enumerate(rounds):
         if t > 0:
@@ -88,7 +88,7 @@ def tracking_cost(hierarchy: Hierarchy, arms: int, mappings: Sequence[Sequence[i
 
 
 class SharedOdds:
-    """The odds form on a binary tree of depth 0 or 1 with fixed share on the arms and, if asked, on the root's options too."""
+    """The odds form on a binary tree of depth 0 or 1 with fixed share on the arms and, if `options_too`, on the root's options too."""
 
     def __init__(self, depth: int, arms: int, drift: float, *, options_too: bool) -> None:
         self.depth, self.arms, self.drift, self.options_too = depth, arms, drift, options_too
@@ -116,7 +116,7 @@ class SharedOdds:
 class HiddenMappings:
     """Exact Bayes for a mapping that changes on a tree of depth 0 or 1: a state is (option, arm of the root, arms of the leaves).
 
-    After a round, each node that contains the leaf draws its arm anew with probability `drift`, and, if asked, the root its option too.
+    After a round, each node that contains the leaf redraws its arm with probability `drift`; with `options_too` the root's option too.
     """
 
     def __init__(self, depth: int, arms: int, drift: float, *, options_too: bool) -> None:

@@ -167,8 +167,8 @@ def f(self, settings):
 
 def test_idioms_are_counted(package):
     found = sources(package, IDIOMS)
-    assert [use.line for use in shape.named(found, "starmap")] == [3, 8]
-    assert [use.line for use in shape.named(found, "FunctionType")] == [9]
+    assert [use.line for use in shape.uses_of(found, "starmap")] == [3, 8]
+    assert [use.line for use in shape.uses_of(found, "FunctionType")] == [9]
     assert [use.line for use in shape.dict_updates(found)] == [5, 6, 7]
     assert [use.line for use in shape.not_implemented(found)] == [10, 12]
 

@@ -1,1 +1,1 @@
-"""What several test files share: cases, generators, processes, and the simulator."""
+"""Helpers of several test files: cases, generators, processes, and the simulator."""

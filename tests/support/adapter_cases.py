@@ -1,4 +1,4 @@
-"""A small contextual world, and rounds played by hand, for the adapters to be held against."""
+"""A small contextual world, and rounds played by hand, as references for the adapters."""
 
 import copy
 import pickle
@@ -29,7 +29,7 @@ def hsb_policy(arms: Any = 3, **settings: Any) -> hsb.HSB:
 
 
 def by_hand(policy: hsb.Policy, contexts: Iterable[Any], rewards: Iterable[Any]) -> list[tuple[int, float, float]]:
-    """Arm, propensity and reward of each round."""
+    """Return arm, propensity and reward of each round."""
     done = []
     for context, row in zip(contexts, rewards, strict=True):
         decision = policy.decide(context)
@@ -40,7 +40,7 @@ def by_hand(policy: hsb.Policy, contexts: Iterable[Any], rewards: Iterable[Any])
 
 
 def replayed_by_hand(policy: hsb.Policy, contexts: Iterable[Any], logged: Iterable[int], rewards: Iterable[Any]) -> list[int]:
-    """The arm chosen in each round of a log, learned from where the log played it too."""
+    """Return the arm chosen in each round of a log; the policy learns the rounds in which the log played the same arm."""
     done = []
     for context, arm, row in zip(contexts, logged, rewards, strict=True):
         decision = policy.decide(context)
@@ -69,7 +69,7 @@ def late_rewards(choose: Callable[[float], int], answer: Callable[[int, float, f
 
 
 def copies_go_on_alike(adapter: Any, play: Callable[[Any], Any], policy: Callable[[], hsb.Policy]) -> None:
-    """A copy and a pickled one play on as the adapter itself does afterwards, and do not touch it. `policy` tells its policy as it is now."""
+    """Check that a copy and a pickled copy continue as the adapter itself does, and do not change it. `policy` returns its current policy."""
     before = state(policy())
     ends = []
     for twin in (copy.deepcopy(adapter), pickle.loads(pickle.dumps(adapter))):

@@ -1,4 +1,4 @@
-"""What the tests of `tests/policy/test_processes.py` share with others."""
+"""Helpers of `tests/policy/test_processes.py`, shared with other tests."""
 
 import json
 import os
@@ -11,7 +11,7 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork her
 
 
 def in_child(work: Callable[[], Any]) -> Any:
-    """What the work gives in a forked process."""
+    """Return the result of the work in a forked process."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -1,4 +1,4 @@
-"""What the tests of `tests/cli/test_app.py` share with others."""
+"""Helpers of `tests/cli/test_app.py`, shared with other tests."""
 
 import re
 
@@ -11,7 +11,7 @@ def said(capsys):
 
 
 def fails(capsys, arguments, words, code=2):
-    """One line on stderr, nothing on stdout."""
+    """Check that a command prints one line on stderr and nothing on stdout."""
     assert cli.main([str(each) for each in arguments]) == code
     out, err = said(capsys)
     assert out == "" and err.count("\n") == 1 and err.startswith("hsb: "), err

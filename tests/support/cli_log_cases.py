@@ -1,4 +1,4 @@
-"""What the tests of `tests/cli/test_log_commands.py` share with others."""
+"""Helpers of `tests/cli/test_log_commands.py`, shared with other tests."""
 
 import json
 
@@ -7,13 +7,13 @@ from support.cli_cases import said
 
 
 def run(capsys, *arguments):
-    """What a command printed."""
+    """Return the output of a command."""
     assert cli.main([str(each) for each in arguments]) == 0
     return said(capsys)
 
 
 def run_json(capsys, *arguments):
-    """The one JSON object that a command printed, and nothing else."""
+    """Return the one JSON object that a command printed, and nothing else."""
     out, err = run(capsys, *arguments, "--json")
     assert err == "" and out.count("\n") == 1
     return json.loads(out)

@@ -1,4 +1,4 @@
-"""What the tests of `tests/theory/test_cost.py` share with others."""
+"""Helpers of `tests/theory/test_cost.py`, shared with other tests."""
 
 import math
 
@@ -8,7 +8,7 @@ from support import structure_cases as cases
 
 
 def fewest_splits(shape: naive.Hierarchy, mapping: list[int]) -> float:
-    """A of Theorem 2 for this very mapping: the fewest splits that represent it, or infinity."""
+    """Return A of Theorem 2 for exactly this mapping: the fewest splits that represent it, or infinity."""
     need: dict[naive.Node, float] = {}
     for i in shape.children_first:
         constant = len({mapping[leaf] for leaf in shape.regions[i]}) == 1
@@ -18,5 +18,5 @@ def fewest_splits(shape: naive.Hierarchy, mapping: list[int]) -> float:
 
 
 def on_cells(case: cases.Case, mapping: list[int]) -> list[int]:
-    """The mapping of the structure's leaves on the oracle's, which may be finer."""
+    """Return the mapping of the structure's leaves on the oracle's, which may be finer."""
     return [mapping[case.structure.leaf_of(context)] for context in case.middles]

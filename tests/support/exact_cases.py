@@ -1,3 +1,3 @@
-"""What the tests of `tests/structures/test_exact.py` share with others."""
+"""Helpers of `tests/structures/test_exact.py`, shared with other tests."""
 
 EXACT = 1e-10

@@ -1,4 +1,4 @@
-"""What the tests of `tests/policies/test_exp4.py` share with others."""
+"""Helpers of `tests/policies/test_exp4.py`, shared with other tests."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def contexts(kind: str, rounds: int, rng: np.random.Generator) -> Any:
 
 
 def off(p: Array, q: Array) -> float:
-    """Largest relative difference. What is below 1e-140 counts as 0."""
+    """Return the largest relative difference. Values below 1e-140 count as 0."""
     seen = q > 1e-140
     assert abs(p.sum() - 1) < 1e-12 and (p >= 0).all() and (p[~seen] < 1e-139).all()
     return float(np.abs(p[seen] / q[seen] - 1).max())

@@ -1,4 +1,4 @@
-"""What the tests of `tests/explain/test_trees.py` share with others."""
+"""Helpers of `tests/explain/test_trees.py`, shared with other tests."""
 
 import math
 
@@ -19,7 +19,7 @@ SQUARE = hsb.Box.unit(2)
 
 
 def as_hierarchy(shape: naive.Hierarchy) -> hsb.Hierarchy:
-    """The same nodes under other names."""
+    """Return the same nodes under other names."""
     name = {node: str(sorted(region)) for node, region in shape.regions.items()}
     nodes = {
         name[i]: {"leaves": sorted(shape.regions[i]), "groups": [[name[j] for j in group] for group in shape.groups[i]]}
@@ -66,7 +66,7 @@ CASES: dict[str, tuple[hsb.Structure, naive.Hierarchy, float | None]] = {
 
 
 def middle(structure: hsb.Structure, leaf: int) -> list[float]:
-    """A context inside a leaf, in the user's units."""
+    """Return a context inside a leaf, in the user's units."""
     context = [sum(structure.space.bounds(j, 0, 1)) / 2 for j in range(structure.space.features)]
     for j, (start, end) in zip(structure.features, structure.region(leaf), strict=True):
         context[j] = sum(structure.space.bounds(j, start, end)) / 2
@@ -76,7 +76,7 @@ def middle(structure: hsb.Structure, leaf: int) -> list[float]:
 def learn(
     structure: hsb.Structure, members: list[Member], contexts: Data, arms: Data, xs: Data, masks: Data | None = None
 ) -> list[Member]:
-    """Rounds told to a state: nothing is drawn."""
+    """Teach a state rounds: nothing is drawn."""
     points, _ = structure.space.check(contexts)
     keys, told = Keys(structure).keys(points), State(members, structure.key_words())
     for t, (arm, x) in enumerate(zip(np.asarray(arms), np.asarray(xs), strict=True)):
@@ -86,7 +86,7 @@ def learn(
 
 
 def run(structure: hsb.Structure, stop: float | None, leaves: Data, arms: Data, xs: Data) -> tuple[Explanation, Array]:
-    """What is explained after these rounds, and their penalties."""
+    """Return the explanation after these rounds, and their penalties."""
     contexts = np.reshape([middle(structure, int(leaf)) for leaf in np.asarray(leaves)], (-1, structure.space.features))
     members = learn(structure, structure.members(ARMS, stop), contexts, arms, xs)
     penalties = np.zeros((structure.leaves, ARMS))

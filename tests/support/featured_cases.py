@@ -1,4 +1,4 @@
-"""What the tests of `tests/learners/test_featured.py` share with others."""
+"""Helpers of `tests/learners/test_featured.py`, shared with other tests."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ ARMS = ["a", "b", "c"]
 
 
 def world(rows: int, seed: int = 0, *, harsh: bool = False) -> tuple[list[dict[str, Any]], np.ndarray]:
-    """Contexts with new categories, new keys and missing values on the way; losses near 1 if harsh, so that it leans."""
+    """Return contexts with new categories, new keys and missing values; with `harsh`, losses near 1, so that the policy shifts its baseline."""
     rng, contexts = np.random.default_rng([seed, 77]), []
     for t in range(rows):
         found: dict[str, Any] = {"size": float(rng.lognormal()), "kind": f"k{int(rng.integers(2 + t // 60))}"}

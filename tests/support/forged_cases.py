@@ -1,4 +1,4 @@
-"""What the tests of `tests/files/test_forged.py` share with others."""
+"""Helpers of `tests/files/test_forged.py`, shared with other tests."""
 
 import io
 import json

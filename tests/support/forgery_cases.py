@@ -1,4 +1,4 @@
-"""What the tests of `tests/engine/state/test_sound.py` share with others."""
+"""Helpers of `tests/engine/state/test_sound.py`, shared with other tests."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import hsb
 
 
 def read(data: bytes, folder: Path) -> hsb.HSB | None:
-    """The policy, or None where the file is refused as it should be."""
+    """Return the policy, or None if loading the file raises the expected error."""
     path = folder / "damaged.hsb"
     path.write_bytes(data)
     try:

@@ -2,8 +2,8 @@
 
 `tests/policies/test_goldens.py` compares. Only the public interface is used, so that the cases outlive any change inside.
 
-    python tests/support/golden_cases.py --write                 # record anew: only where a change of behaviour is meant
-    python tests/support/golden_cases.py --show "HSB" "late"     # what is hashed, line by line, to compare two versions of the library
+    python tests/support/golden_cases.py --write                 # record again: only for an intended change of behaviour
+    python tests/support/golden_cases.py --show "HSB" "late"     # the hashed lines, to compare two versions of the library
 """
 
 import hashlib
@@ -44,7 +44,7 @@ def halves(context: Any) -> list[float]:
 
 
 class Case(NamedTuple):
-    """A policy and the world that it is played in."""
+    """A policy and its world."""
 
     make: Callable[..., hsb.Policy]
     """Makes the policy; further settings may be given by name."""
@@ -137,7 +137,7 @@ SLOW = {"CsbFtpl", "CsbFtpl, regions"}  # not through 5,000 rounds
 
 @cache
 def contexts_of(world: str, rounds: int) -> tuple[Any, np.ndarray]:
-    """Contexts, and for each a number in [0, 1] that says which arms are good. Arithmetic that is the same on every machine."""
+    """Return contexts, and for each a number in [0, 1] that decides which arms are good. The arithmetic is the same on every machine."""
     rng = np.random.default_rng([11, rounds])
     x, y = rng.random(rounds), rng.random(rounds)
     if world == "box":
@@ -150,7 +150,7 @@ def contexts_of(world: str, rounds: int) -> tuple[Any, np.ndarray]:
 
 
 def mixed(t: int, rounds: int, a: float, b: float, c: float, d: float) -> dict[str, Any]:
-    """A context with text, numbers, dates, flags and tags: gaps at all times, more categories and features as time goes on."""
+    """Return a context with text, numbers, dates, flags and tags: gaps at all times, more categories and features over time."""
     devices = ["ios", "web", "tv", *(f"model {k}" for k in range(20 * t // rounds))]
     row: dict[str, Any] = {
         "device": devices[int(a * len(devices))] if b < 0.9 else None,
@@ -171,7 +171,7 @@ def mixed(t: int, rounds: int, a: float, b: float, c: float, d: float) -> dict[s
 
 @cache
 def losses_of(world: str, scale: str, rounds: int, arms: int) -> np.ndarray:
-    """A loss for each round and arm. Which arms are good changes after three fifths of the rounds."""
+    """Return a loss for each round and arm. The good arms change after three fifths of the rounds."""
     good = contexts_of(world, rounds)[1]
     rng = np.random.default_rng([12, rounds, arms])
     probability = np.abs(good[:, None] - (np.arange(arms) * 7 % arms) / max(arms - 1, 1))
@@ -188,7 +188,7 @@ def losses_of(world: str, scale: str, rounds: int, arms: int) -> np.ndarray:
 
 @cache
 def available_of(rounds: int, arms: int) -> np.ndarray:
-    """Which arms are available in each round: at least one, at times all."""
+    """Return which arms are available in each round: at least one, at times all."""
     rng = np.random.default_rng([13, rounds, arms])
     available = rng.random((rounds, arms)) < 0.6
     available[np.arange(rounds), rng.integers(arms, size=rounds)] = True
@@ -200,7 +200,7 @@ def available_of(rounds: int, arms: int) -> np.ndarray:
 
 
 class Golden:
-    """A policy that plays, and what it did, as lines of text."""
+    """A policy that plays, and a record of its actions as lines of text."""
 
     def __init__(self, case: Case, rounds: int = ROUNDS, **settings: Any) -> None:
         self.case, self.rounds = case, rounds
@@ -252,7 +252,7 @@ class Golden:
         self.more.append(f"average loss {run.average_loss.hex()}")
 
     def log(self, *, skewed: bool) -> Any:
-        """Every round of the world as a log: arms available in part, one more than the policy was made with in the second half."""
+        """Return every round of the world as a log: some arms not available, and one more than the policy has in the second half."""
         n, known = self.rounds, len(self.labels)
         arms = [*self.labels, "late"] if self.case.widens else self.labels
         available = np.column_stack([self.available, np.zeros((n, len(arms) - known), dtype=bool)])
@@ -289,7 +289,7 @@ class Golden:
         ]
 
     def lines(self) -> dict[str, list[str]]:
-        """What is recorded, by part. What was not asked for is left out."""
+        """Return the record by part. Parts not requested are left out."""
         policy, n = self.policy, self.rounds
         asked = [self.context(t) for t in range(0, n, n // 7)]
         probabilities = [hexes(policy.probabilities(context)) for context in asked]
@@ -330,7 +330,7 @@ def online(case: Case) -> Golden:
 
 
 def late(case: Case) -> Golden:
-    """Feedback comes late and out of order, at times never; some decisions are another policy's."""
+    """Feedback comes late and out of order, at times never; some decisions come from another policy."""
     golden, waiting = Golden(case), []
     for t in range(ROUNDS):
         waiting.append((golden.decide(t), t))
@@ -345,7 +345,7 @@ def late(case: Case) -> Golden:
 
 
 def masks(case: Case) -> Golden:
-    """Not all arms are available; every fifth decision is drawn with a number that is given."""
+    """Not all arms are available; every fifth decision uses a given uniform sample."""
     golden = Golden(case)
     for t in range(ROUNDS):
         u = float(golden.rng.random()) if t % 5 == 2 else None
@@ -354,7 +354,7 @@ def masks(case: Case) -> Golden:
 
 
 def arms(case: Case) -> Golden:
-    """Arms are removed, added and brought back, while decisions about them wait."""
+    """Arms are removed, added and restored, while decisions about them wait."""
     golden = Golden(case)
     policy = golden.policy
     golden.play(0, 60)
@@ -405,7 +405,7 @@ def floor(case: Case) -> Golden:
 
 
 def logged(case: Case) -> Golden:
-    """It learns a log, which adds an arm, and plays on."""
+    """It learns a log, which adds an arm, and continues to play."""
     golden = Golden(case)
     golden.more.append(f"learned {hsb.learn_from(golden.policy, golden.log(skewed=True), fit=False)}")
     golden.play(0, 20)
@@ -425,7 +425,7 @@ def replayed(case: Case) -> Golden:
 
 
 def many(case: Case) -> Golden:
-    """Whole tables of decisions; of their feedback some is missing at first."""
+    """Whole tables of decisions; some of their feedback is missing at first."""
     golden = Golden(case)
     policy = golden.policy
     for begin in range(0, ROUNDS, 60):
@@ -468,7 +468,7 @@ def evened(p: np.ndarray) -> np.ndarray:
 
 
 def files(case: Case) -> Golden:
-    """Saved, loaded and copied on the way, with decisions that wait."""
+    """Saved, loaded and copied in between, with decisions that wait."""
     golden = Golden(case)
     golden.play(0, 100, masks=True)
     waiting = [(golden.decide(t), t) for t in range(100, 110)]
@@ -486,7 +486,7 @@ def files(case: Case) -> Golden:
 
 
 def long(case: Case) -> Golden:
-    """A long table: encoders fit anew, rates fall, weights are flattened, trees grow; then a little one by one."""
+    """A long table: encoders are refitted, rates fall, weights are flattened, trees grow; then some rounds one by one."""
     golden = Golden(case, MANY)
     golden.simulate(0, MANY - 20)
     golden.play(MANY - 20, MANY)
@@ -511,7 +511,7 @@ SCENARIOS: dict[str, Callable[[Case], Golden]] = {
 
 
 def names() -> Iterator[tuple[str, str]]:
-    """Every policy with every scenario that is recorded of it."""
+    """Return every policy with every recorded scenario."""
     for policy in CASES:
         for scenario in SCENARIOS:
             if scenario != "long" or policy not in SLOW:
@@ -519,7 +519,7 @@ def names() -> Iterator[tuple[str, str]]:
 
 
 def lines(policy: str, scenario: str) -> dict[str, list[str]]:
-    """What a policy does in a scenario, as lines of text, by part."""
+    """Return a policy's actions in a scenario as lines of text, by part."""
     golden = SCENARIOS[scenario](CASES[policy])
     found = golden.lines()
     if scenario in ("simulate", "long") and hasattr(golden.policy, "explain"):
@@ -529,12 +529,12 @@ def lines(policy: str, scenario: str) -> dict[str, list[str]]:
 
 
 def digests(policy: str, scenario: str) -> str:
-    """The same as digests, in the order of PARTS, with blanks between."""
+    """Return digests of those lines, in the order of PARTS, separated by blanks."""
     return " ".join(hashlib.sha256("\n".join(part).encode()).hexdigest()[:16] for part in lines(policy, scenario).values())
 
 
 def recorded() -> dict[str, dict[str, str]]:
-    """What the file holds: by policy and scenario, digests."""
+    """Return the content of the file: digests by policy and scenario."""
     found: dict[str, dict[str, str]] = json.loads(FILE.read_text())
     return found
 

@@ -1,4 +1,4 @@
-"""What the tests of `tests/engine/kernels/test_hard.py` share with others."""
+"""Helpers of `tests/engine/kernels/test_hard.py`, shared with other tests."""
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ class Oracle:
         self.penalties -= self.penalties.min(axis=1, keepdims=True)  # changes no probability
 
     def learn_masked(self, leaf: int, arm: int, x: float, available: list[int]) -> None:
-        """The available arms are multiplied by a c which keeps their total; where there is only one, nothing changes."""
+        """Learn with some arms available: those are multiplied by a c that keeps their total; a single one stays."""
         if len(available) > 1:
             before = np.array([self.log_gamma(leaf, m) for m in available])
             after = before - x * (np.array(available) == arm)
@@ -57,7 +57,7 @@ class Oracle:
 
 
 def agree(p: Array, q: Array, tolerance: float) -> None:
-    """Equal in proportion. What is below 1e-60 of the available arms together counts as 0."""
+    """Check relative equality. Values below 1e-60 of the available arms' total count as 0."""
     assert np.isfinite(p).all() and (p >= 0).all()
     assert abs(p.sum() - 1) < 1e-12
     seen = q > 1e-60
@@ -66,7 +66,7 @@ def agree(p: Array, q: Array, tolerance: float) -> None:
 
 
 def check(case: Case, policy: hsb.HSB, oracle: Oracle, tolerance: float = CLOSE) -> None:
-    """Every leaf, also with the best arm not available."""
+    """Check every leaf, also with the best arm not available."""
     for leaf, context in enumerate(case.middles):
         p, q = policy.probabilities(context), oracle.probabilities(leaf)
         agree(p, q, tolerance)
@@ -75,6 +75,6 @@ def check(case: Case, policy: hsb.HSB, oracle: Oracle, tolerance: float = CLOSE)
 
 
 def told(policy: hsb.HSB, oracle: Oracle, case: Case, leaf: int, arm: int, x: float) -> None:
-    """A step of x for one arm in one leaf; the rate is 1."""
+    """Teach both a step of x for one arm in one leaf; the rate is 1."""
     policy.learn(hsb.Decision(context=case.middles[leaf], arm=arm, propensity=min(1.0, 1 / x)), loss=min(1.0, x))
     oracle.learn(leaf, arm, x)

@@ -1,4 +1,4 @@
-"""An exception at every step of the interpreter: what a signal could do, done on purpose."""
+"""An exception at every step of the interpreter, as a signal could raise it."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,11 +11,11 @@ SOURCE = str(Path(hsb.__file__).parent)
 
 
 class Interrupt(BaseException):
-    """Nothing catches it by mistake."""
+    """An exception that nothing catches by mistake."""
 
 
 def interrupted(work: Callable[[], Any], step: int) -> bool:
-    """Do the work, but raise before step number `step` of it; False where it had fewer."""
+    """Do the work, but raise before step number `step`; return False if it has fewer steps."""
     left = step
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
@@ -42,7 +42,7 @@ def interrupted(work: Callable[[], Any], step: int) -> bool:
 
 
 def every_step(work: Callable[[hsb.Policy], Any], policy: hsb.Policy, stride: int) -> Iterator[hsb.Policy]:
-    """Copies of the policy in which the work was interrupted: before its first step, then every `stride` steps."""
+    """Return copies of the policy with the work interrupted: before its first step, then every `stride` steps."""
     step = 0
     while True:
         twin = policy.copy()

@@ -1,4 +1,4 @@
-"""What the policies that follow a best mapping must all do, each called from its own test file."""
+"""Checks of all policies that follow a best mapping, each called from that policy's test file."""
 
 import copy
 import pickle
@@ -20,7 +20,7 @@ PLANE = hsb.BinaryTree(depth=4, space=hsb.Box([18, 0], [90, 1]))
 
 
 def state(policy: hsb.Policy) -> dict[str, Any]:
-    """All that a policy is, byte for byte."""
+    """Return a policy's whole state, byte for byte."""
     return {
         "arrays": {name: array.tobytes() for name, array in policy.to_arrays().items()},
         "settings": (
@@ -36,7 +36,7 @@ def state(policy: hsb.Policy) -> dict[str, Any]:
 
 
 def table(rounds: int, arms: int, features: int = 1, seed: int = 0) -> tuple[Array, Array, Masks]:
-    """Contexts of the unit cube, losses and masks; some rounds offer one arm, some all."""
+    """Return contexts of the unit cube, losses and masks; one arm is available in some rounds, all in others."""
     rng = np.random.default_rng(seed)
     contexts = rng.random((rounds, features)) if features > 1 else rng.random(rounds)
     masks = rng.random((rounds, arms)) < rng.choice([0.0, 0.5, 1.0], size=(rounds, 1))
@@ -54,7 +54,7 @@ def stationary(rounds: int, seed: int = 0) -> tuple[Array, Array]:
 
 
 def same_one_by_one(policy: hsb.Policy, *, masked: bool, monkeypatch: pytest.MonkeyPatch, rounds: int = 60) -> None:
-    """A whole table is its rounds one by one, bit for bit; over two features, in small chunks."""
+    """Check that a whole table equals its rounds one by one, bit for bit; over two features, in small chunks."""
     monkeypatch.setattr(sys.modules["hsb.play.tables"], "CHUNK", 16)  # hsb.simulate itself is the function
     twin = policy.copy()
     contexts, losses, masks = table(rounds, len(policy.arms), features=2)
@@ -70,7 +70,7 @@ def same_one_by_one(policy: hsb.Policy, *, masked: bool, monkeypatch: pytest.Mon
 
 
 def pure_decisions(policy: hsb.Policy, context: Any) -> None:
-    """The same question has the same answer, and asking changes nothing."""
+    """Check that the same call returns the same decision and changes nothing."""
     before = state(policy)
     first = [(d.arm, d.propensity) for d in (policy.decide(context, u=u) for u in (0.0, 0.2, 0.7, float(np.nextafter(1, 0))))]
     p = policy.probabilities(context)
@@ -83,7 +83,7 @@ def pure_decisions(policy: hsb.Policy, context: Any) -> None:
 
 
 def goes_on(policy: hsb.Policy, folder: Path) -> None:
-    """Saved and loaded, copied or pickled, a policy goes on exactly as it would have."""
+    """Check that a policy saved and loaded, copied or pickled continues exactly as the original."""
     policy.save(folder / "policy.hsb")
     twins = [hsb.load(folder / "policy.hsb"), policy.copy(), copy.deepcopy(policy), pickle.loads(pickle.dumps(policy))]
     contexts, losses, _ = table(50, len(policy.arms), seed=5)
@@ -97,7 +97,7 @@ def goes_on(policy: hsb.Policy, folder: Path) -> None:
         assert (other.arms == run.arms).all() and (other.propensities == run.propensities).all()
         assert state(twin)["arrays"] == state(policy)["arrays"]
         assert (twin.probabilities(0.7) == policy.probabilities(0.7)).all()
-    policy.learn(late, loss=0.5)  # and the twins were not touched
+    policy.learn(late, loss=0.5)  # and the copies did not change
     assert all(twin.rounds == policy.rounds - 1 for twin in twins)
 
 
@@ -109,7 +109,7 @@ def refused(call: Callable[[], Any], *fragments: str) -> None:
 
 
 def bad_rounds(policy: hsb.Policy) -> None:
-    """What every policy refuses, with nothing changed; its first arm is "a", its contexts numbers in [0, 1]."""
+    """Check the rounds that every policy rejects without a change; its first arm is "a", its contexts numbers in [0, 1]."""
     before = state(policy)
     refused(lambda: policy.decide(1.5), "1.5", "[0.0, 1.0]", "clip")
     refused(lambda: policy.decide("x"), "numbers", "'x'")
@@ -127,7 +127,7 @@ def bad_rounds(policy: hsb.Policy) -> None:
 
 
 def bad_shapes(make: Callable[..., Any]) -> None:
-    """Structures, arms and regions that none can use."""
+    """Check structures, arms and regions that no such policy accepts."""
     refused(lambda: make("tree"), "structure is needed", "'tree'")
     refused(lambda: make(hsb.BinaryTree(depth=40)), "the limit is", "coarser")
     refused(lambda: make(TREE, arms=0), "at least 1")

@@ -1,4 +1,4 @@
-"""What the tests of `tests/policies/test_mixture_of_mappings.py` share with others."""
+"""Helpers of `tests/policies/test_mixture_of_mappings.py`, shared with other tests."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from support.structure_cases import Array
 def teach(
     one: hsb.Policy, other: hsb.Policy, contexts: Any, *, masking: float = 0.0, told: float = 1.0, seed: int = 0
 ) -> float:
-    """Largest difference in p, in proportion, while both learn the same rounds."""
+    """Return the largest relative difference in p while both learn the same rounds."""
     rng = np.random.default_rng(seed)
     arms, worst = len(one.arms), 0.0
     for t, context in enumerate(contexts):

@@ -1,4 +1,4 @@
-"""What the tests of `tests/evaluate/off_policy/test_estimate.py` share with others."""
+"""Helpers of `tests/evaluate/off_policy/test_estimate.py`, shared with other tests."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def means(kind, x):
 
 
 def logged(kind, seed, n, *, skewed=True):
-    """A batch: three arms, logged with propensities that depend on the context."""
+    """Return a batch: three arms, logged with propensities that depend on the context."""
     rng = np.random.default_rng([5, seed])
     x = rng.random(n)
     p = np.stack([0.15 + 0.5 * x, np.full(n, 0.2), 0.65 - 0.5 * x], axis=1) if skewed else np.full((n, 3), 1 / 3)
@@ -29,7 +29,7 @@ def logged(kind, seed, n, *, skewed=True):
 
 
 def trained(kind):
-    """A policy that prefers, without being sure."""
+    """Return a policy with preferences but no certainty."""
     policy, rng = hsb.HSB(TREE, arms=3, learning_rate=0.5, seed=0), np.random.default_rng(99)
     for _ in range(60):
         decision = policy.decide(rng.random())
@@ -38,13 +38,13 @@ def trained(kind):
 
 
 def truth(kind, policy):
-    """By a fine grid: policy and, but for two of its cells' ends, truth are smooth between grid points."""
+    """Return the true value from a fine grid: policy and, except at two ends of its cells, truth are smooth between grid points."""
     grid = (np.arange(4096) + 0.5) / 4096
     return float(np.mean([policy.probabilities(x) @ m for x, m in zip(grid.tolist(), means(kind, grid), strict=True)]))
 
 
 def pooled(seed, n):
-    """A batch whose pools differ from row to row."""
+    """Return a batch whose pools differ from row to row."""
     batch = logged("clicks", seed, n)
     available = np.random.default_rng(seed).random((n, 3)) < 0.7
     available[np.arange(n), batch.arm] = True

@@ -1,6 +1,6 @@
-"""Counts what a round does: lines of the kernels that Python executes, compilation being switched off. Run by `test_complexity.py`.
+"""Count the operations of a round: lines of the kernels that Python executes, without compilation. Run by `test_complexity.py`.
 
-A line is counted as one operation: the kernels that a round uses walk over nodes and arms in loops. The clock is not asked.
+A line counts as one operation: the kernels of a round walk over nodes and arms in loops. No clock is read.
 """
 
 import json
@@ -12,7 +12,7 @@ DEPTHS, ARMS, LEAVES = (2, 4, 8, 16, 24, 48), (2, 3, 4, 8, 16, 64, 256, 1024), (
 
 
 def lines(act):
-    """How many lines of the kernels `act` executes."""
+    """Return the number of kernel lines that `act` executes."""
     counted = 0
 
     def tell(frame, event, _):
@@ -31,7 +31,7 @@ def lines(act):
 
 
 def trained(structure, arms, contexts):
-    """A policy that has seen each of the contexts three times."""
+    """Return a policy that has seen each of the contexts three times."""
     policy = hsb.HSB(structure, arms=arms, learning_rate=0.1, seed=0)
     for context in [*contexts] * 3:
         policy.learn(policy.decide(context), loss=0.5)
@@ -39,14 +39,14 @@ def trained(structure, arms, contexts):
 
 
 def counted(structure, arms, contexts):
-    """Lines of a whole round, and of all probabilities, at the last context."""
+    """Return the lines of a whole round, and of all probabilities, at the last context."""
     policy, context = trained(structure, arms, contexts), contexts[-1]
     round_ = lines(lambda: policy.learn(policy.decide(context), loss=0.5))
     return [round_, lines(lambda: policy.probabilities(context))]
 
 
 def worst(depth):
-    """Contexts that branch off at every node of the last one's path, so that no node is left out of it."""
+    """Return contexts that branch off at every node of the last one's path, so that the path contains every node."""
     return [*(2.0**-level for level in range(1, depth + 1)), 0.0]
 
 

@@ -1,4 +1,4 @@
-"""What the tests of `tests/files/test_own_files.py` share with others."""
+"""Helpers of `tests/files/test_own_files.py`, shared with other tests."""
 
 import datetime
 from collections.abc import Callable
@@ -79,14 +79,14 @@ class World:
 
 
 class Run:
-    """A policy in a world, round after round: what it decides, and rewards that come late."""
+    """A policy in a world, round after round: its decisions, and late rewards."""
 
     def __init__(self, world: World) -> None:
         self.world, self.policy = world, world.policy()
         self.rng, self.waiting, self.t = np.random.default_rng([world.seed, 1]), [], 0
 
     def round(self) -> tuple[Any, ...]:
-        """One round, and whatever happens beside it; what was decided."""
+        """Play one round with its side events; return the decision."""
         world, policy, rng, t = self.world, self.policy, self.rng, self.t
         self.t += 1
         context, active = world.context(rng, t), policy.active_arms
@@ -111,7 +111,7 @@ class Run:
 
 
 def go_through(world: World, rounds: int, every: int, folder: Path) -> int:
-    """Play a world with and without files, and compare; how many files were read."""
+    """Play a world with and without files, and compare; return the number of files read."""
     path, files = folder / "policy.hsb", 0
     saved, plain = Run(world), Run(world)
     for t in range(1, rounds + 1):

@@ -1,10 +1,10 @@
-"""The pages of the documentation, and how their snippets are run.
+"""The pages of the documentation, and the runner of their snippets.
 
-The Python blocks of one page run in order, in one namespace, in a folder of their own. A block that cannot run alone has a comment on the
-line before it that says why, `<!-- not run here: why -->`. An ```output block after a Python block is what that one prints: the same words, and
-numbers within 5 %, or 0.01 where that is more.
+The Python blocks of one page run in order, in one namespace, in a separate folder. A block that cannot run alone has a comment on the
+line before it with the reason, `<!-- not run here: why -->`. An ```output block after a Python block is its output: the same words, and
+numbers within 5 %, or 0.01 if that is more.
 
-    python tests/support/pages.py docs/recipes/logs.md    # runs the page in an empty folder, and writes what was printed into its output blocks
+    python tests/support/pages.py docs/recipes/logs.md    # runs the page in an empty folder, and writes the output into its output blocks
 """
 
 import contextlib
@@ -26,19 +26,19 @@ BLOCK = re.compile(
 
 
 def pages() -> list[Path]:
-    """README and everything of docs that is written by hand."""
+    """Return README and every page of docs that is written by hand."""
     return [ROOT / "README.md", *(path for path in sorted(DOCS.rglob("*.md")) if "_made" not in path.parts)]
 
 
 def blocks(text: str, kind: str, *, all_of_them: bool = False) -> Iterator[str]:
-    """The blocks of one kind, those that are marked only if asked for; each after as many empty lines as stand before it in the page."""
+    """Return the blocks of one kind, marked ones only on request; each after as many empty lines as stand before it in the page."""
     for found in BLOCK.finditer(text):
         if found["kind"] == kind and (all_of_them or not found["why"]):
             yield "\n" * text.count("\n", 0, found.start("code")) + found["code"]
 
 
 def run(text: str, name: str, names: dict[str, object] | None = None, *, all_of_them: bool = False) -> dict[str, object]:
-    """Run the Python blocks of a page, or of a part of one; the names that they leave behind. What they print is printed, and compared."""
+    """Run the Python blocks of a page or of a part of one; return the names that they define. Their output is printed and compared."""
     names = {"__name__": "page"} if names is None else names
     for found, printed in _played(text, name, names, all_of_them):
         if found["kind"] == "output":
@@ -52,7 +52,7 @@ def run(text: str, name: str, names: dict[str, object] | None = None, *, all_of_
 
 
 def rewritten(text: str, name: str) -> str:
-    """A page with what its blocks print in its output blocks."""
+    """Return a page with the output of its blocks in its output blocks."""
     parts, end = [], 0
     for found, printed in _played(text, name, {"__name__": "page"}, False):
         if found["kind"] == "output":
@@ -62,7 +62,7 @@ def rewritten(text: str, name: str) -> str:
 
 
 def _played(text: str, name: str, names: dict[str, object], all_of_them: bool) -> Iterator[tuple[re.Match[str], str]]:
-    """Python blocks as they are run, and the output blocks right after one, each with what was printed."""
+    """Run Python blocks; yield the output block after each, with what was printed."""
     before, printed = _kinds(), None
     try:
         for found in BLOCK.finditer(text):
@@ -76,7 +76,7 @@ def _played(text: str, name: str, names: dict[str, object], all_of_them: bool) -
                 printed = said.getvalue()
                 yield found, printed
     finally:
-        for kinds, kept in before:  # what a page defines is gone with it
+        for kinds, kept in before:  # the names of a page end with it
             kinds.clear()
             kinds.update(kept)
 
@@ -89,7 +89,7 @@ NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|[-+]?\.\d+")
 
 
 def alike(shown: str, printed: str) -> bool:
-    """The same words, and numbers that are near."""
+    """Return whether the words are equal and the numbers near."""
     if NUMBER.sub("0", shown).split() != NUMBER.sub("0", printed).split():
         return False
     pairs = zip(*([float(n.replace(",", "")) for n in NUMBER.findall(each)] for each in (shown, printed)), strict=True)

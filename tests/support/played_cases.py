@@ -1,4 +1,4 @@
-"""Worlds and players for the tests of what is played."""
+"""Worlds and players for the tests of simulated play."""
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ VISITOR = (
 
 
 def banners(rounds: int, seed: int = 0) -> tuple[Array, Array]:
-    """Contexts with six features, and losses of five banners: each is better or worse by one to three of the first five features."""
+    """Return contexts with six features, and losses of five banners: each depends on one to three of the first five features."""
     rng = np.random.default_rng(seed)
     x = rng.random((rounds, 6))
     clicks = np.column_stack(
@@ -37,7 +37,7 @@ def banners(rounds: int, seed: int = 0) -> tuple[Array, Array]:
 
 
 def taught_banners(rounds: int, *, seed: int = 0, arms: list[str] | None = None, **settings: object) -> hsb.HSB:
-    """HSB's default on six features after so many rounds, advised by a tree of cells."""
+    """Return HSB's default on six features after `rounds` rounds, advised by a tree of cells."""
     tree = hsb.BinaryTree(depth=12, space=hsb.Box.unit(6))
     policy = with_tree(hsb.HSB(tree, arms=arms or BANNERS, seed=seed, **settings))  # type: ignore[arg-type]
     hsb.simulate(policy, *banners(rounds, seed))
@@ -45,7 +45,7 @@ def taught_banners(rounds: int, *, seed: int = 0, arms: list[str] | None = None,
 
 
 def visitors(n: int, seed: int) -> Array:
-    """Rows of numbers, codes, flags; a fifth of the ages missing."""
+    """Return rows of numbers, codes and flags; a fifth of the ages is missing."""
     rng = np.random.default_rng(seed)
     age = rng.normal(40, 12, n).round()
     age[rng.random(n) < 0.2] = np.nan
@@ -54,7 +54,7 @@ def visitors(n: int, seed: int) -> Array:
 
 
 def by_rules(rows: Array) -> Array:
-    """What to show to visitors: four arms, by country and hour, device and age, and membership."""
+    """Return the best of four arms for each visitor: by country and hour, device and age, and membership."""
     worth = np.full((len(rows), 4), 0.1)
     worth[:, 0] += 0.5 * np.isin(rows[:, 0], [0, 1]) * (rows[:, 3] >= 18)
     worth[:, 1] += 0.4 * (rows[:, 2] == 0) * (np.nan_to_num(rows[:, 1], nan=0.0) > 45)
@@ -69,7 +69,7 @@ def softmax(worth: Array) -> Array:
 
 
 def linear(weights: Array, scale: float = 4.0) -> "object":
-    """A player whose arms' scores are linear in the features."""
+    """Return a player whose arms' scores are linear in the features."""
 
     def play(rows: Array) -> Array:
         return softmax(scale * (rows - 0.5) @ weights.T)

@@ -1,4 +1,4 @@
-"""What the tests of `tests/policies/test_every_policy.py` share with others."""
+"""Helpers of `tests/policies/test_every_policy.py`, shared with other tests."""
 
 from collections.abc import Callable
 from typing import Any

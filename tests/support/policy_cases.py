@@ -1,4 +1,4 @@
-"""What the tests of `tests/policy/test_policy.py` share with others."""
+"""Helpers of `tests/policy/test_policy.py`, shared with other tests."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import hsb
 
 
 def state(policy: hsb.HSB) -> dict[str, Any]:
-    """All that a policy is, byte for byte; only rows that are not in use are left out."""
+    """Return a policy's whole state, byte for byte, without rows that are not in use."""
     return {
         "arrays": [array.tobytes() for array in policy.to_arrays().values()],
         "ledger": (policy.ledger.issued, bytes(policy.ledger.bits).rstrip(b"\0")),
@@ -20,7 +20,7 @@ def state(policy: hsb.HSB) -> dict[str, Any]:
 
 
 def play(policy: hsb.HSB, rounds: int, *, seed: int = 0, masks: bool = False) -> list[tuple[Any, float, int | None]]:
-    """Let the policy decide and learn on random contexts and losses; what it did."""
+    """Let the policy decide and learn on random contexts and losses; return its decisions."""
     rng = np.random.default_rng(seed)
     space, active = policy.structure.space, policy.active_arms
     seen = []

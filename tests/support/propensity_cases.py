@@ -1,4 +1,4 @@
-"""What the tests of `tests/logs/propensity_model/test_model.py` share with others."""
+"""Helpers of `tests/logs/propensity_model/test_model.py`, shared with other tests."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ NAMED = {"context": ["x", "y"], "arm": "shown", "reward": "click"}
 
 
 def softmax_log(n=6000, seed=0, sharp=2.0):
-    """A shop whose old policy was a softmax of the features: its table, with the true propensities, and what each arm would have earned."""
+    """Return the log of a shop whose old policy was a softmax of the features: its table, the true propensities, and each arm's reward."""
     rng = np.random.default_rng(seed)
     x, y, kind = rng.random(n), rng.normal(0.0, 1.0, n), rng.integers(0, 3, n)
     scores = np.column_stack([sharp * x, 0.7 * y, 0.8 * (kind == 1) + 0.5])

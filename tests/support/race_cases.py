@@ -1,4 +1,4 @@
-"""What the tests of the two synthetic experiments share: running one whole, and a policy that is told the contrary of what happened."""
+"""Helpers of the tests of the two synthetic experiments: running one whole, and a policy that learns the opposite of each loss."""
 
 import importlib
 import json
@@ -10,14 +10,14 @@ from hsb.policy import Policy
 
 
 class Contrary(Structured):
-    """A learner that is told 1 - loss of every row of a table."""
+    """A learner that learns 1 - loss of every row of a table."""
 
     def play(self, seen, table, start, share, to_come):
         return super().play(seen, table._replace(losses=1.0 - table.losses), start, share, to_come)
 
 
 class Mirrored(hsb.HSB, listed=False):
-    """HSB told 1 - loss: it learns to play the worst arm."""
+    """HSB that learns 1 - loss, and so to play the worst arm."""
 
     def __init__(self, structure, **settings):
         super().__init__(structure, **settings)
@@ -25,7 +25,7 @@ class Mirrored(hsb.HSB, listed=False):
 
 
 def results_of(experiment, options=Options(quick=True)):  # noqa: B008
-    """Every part, run in reverse order, through JSON and back."""
+    """Return the results of every part, run in reverse order, through JSON and back."""
     found = {}
     for part in reversed(experiment.parts(options)):
         module, function = part.function.split(":")
@@ -35,7 +35,7 @@ def results_of(experiment, options=Options(quick=True)):  # noqa: B008
 
 
 def broken(experiment, monkeypatch):
-    """The same experiment, every HSB of it mirrored."""
+    """Return the same experiment with every HSB mirrored."""
     monkeypatch.setitem(Policy.kinds, "Mirrored", Mirrored)
     honest = type(experiment).settings
 
@@ -55,7 +55,7 @@ def broken(experiment, monkeypatch):
 
 
 def drawn(figure):
-    """The axes of a figure, drawn without a screen; its legend must not cover them."""
+    """Draw a figure without a screen and return its axes; the legend must not cover them."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,4 +1,4 @@
-"""What the tests of `tests/test_checks.py` share with others."""
+"""Helpers of `tests/test_checks.py`, shared with other tests."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the tests of `tests/theory/test_regret.py` share with others."""
+"""Helpers of `tests/theory/test_regret.py`, shared with other tests."""
 
 import math
 
@@ -8,5 +8,5 @@ Array = np.ndarray
 
 
 def above(values: Array) -> float:
-    """Two standard errors above the mean."""
+    """Return the mean plus two standard errors."""
     return float(values.mean() + 2 * values.std(ddof=1) / math.sqrt(len(values)))

@@ -1,4 +1,4 @@
-"""What the tests of `tests/play/test_replays.py` share with others."""
+"""Helpers of `tests/play/test_replays.py`, shared with other tests."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ ARMS = list("abcdefgh")
 
 
 def made_log(rng, n, *, skewed=False, rows=400):
-    """Arms that come and go, among them at times all that are known; clicks known to depend on context and arm. The batches, and the truth."""
+    """Return batches and the true click rates: arms come and go, at times all are available, and clicks depend on context and arm."""
     batches, truth = [], []
     for begin in range(0, n, rows):
         m = min(4 + begin // (n // 4), 8)

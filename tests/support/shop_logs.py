@@ -1,4 +1,4 @@
-"""A made-up shop: which banner was shown to whom, and was it clicked? Mixed columns with missing values; synthetic."""
+"""A synthetic shop: which banner was shown to whom, and whether it was clicked. Mixed columns with missing values."""
 
 import csv
 
@@ -11,7 +11,7 @@ OPTIONS = ["--arm", "shown", "--propensity", "p", "--reward", "click"]
 
 
 def shop(rows, seed=0):
-    """Columns. Each banner has visitors of its own: the sale those of FR and who did not say what they spend; the app members on ios; the
+    """Return columns. Each banner has its visitors: the sale those of FR and those without a known spend; the app members on ios; the
     film those of the evening. Shown uniformly."""
     rng = np.random.default_rng(seed)
     country = rng.choice(["FR", "DE", "IT", ""], rows)

@@ -1,4 +1,4 @@
-"""What the tests of `tests/files/test_policy_file.py` share with others."""
+"""Helpers of `tests/files/test_policy_file.py`, shared with other tests."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ TREE = hsb.BinaryTree(depth=3)
 
 
 def small(**how: Any) -> hsb.HSB:
-    """A policy with a past: rounds learned, decisions open, an arm removed."""
+    """Return a policy with a history: rounds learned, decisions open, an arm removed."""
     policy = hsb.HSB(TREE, **({"arms": ["a", "b", "c"], "learning_rate": 0.3, "seed": 1} | how))
     play(policy, 20)
     for _ in range(5):

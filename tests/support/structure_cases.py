@@ -37,7 +37,7 @@ class Case:
             return hsb.HSB(self.structure, arms=arms, stop=self.stop, **settings)  # type: ignore[arg-type]
 
     def context(self, leaf: int, rng: np.random.Generator | None = None) -> float | Array:
-        """A context in a cell: somewhere, or its middle."""
+        """Return a context in a cell: a random one, or its middle."""
         if isinstance(self.structure.space, hsb.Cells):
             return float(leaf)
         low, high = np.array(self.cells[leaf]).T
@@ -55,7 +55,7 @@ def line(n: int) -> list[Box]:
 
 
 def grid(counts: Sequence[int]) -> list[Box]:
-    """Cells row by row, the first feature counting most."""
+    """Return cells row by row, the first feature counting most."""
     boxes: list[Box] = [()]
     for n in counts:
         boxes = [(*box, *side) for box in boxes for side in line(n)]
@@ -76,7 +76,7 @@ def divided(k: int, depth: int, features: int) -> list[Box]:
 
 
 def over(shape: naive.Hierarchy, own: Sequence[Box], cells: Sequence[Box]) -> naive.Hierarchy:
-    """The hierarchy on finer cells; `own` are the boxes of its leaves."""
+    """Return the hierarchy on finer cells; `own` are the boxes of its leaves."""
 
     def home(cell: Box) -> int:
         middle = [(a + b) / 2 for a, b in cell]
@@ -88,7 +88,7 @@ def over(shape: naive.Hierarchy, own: Sequence[Box], cells: Sequence[Box]) -> na
 
 
 def as_hierarchy(shape: naive.Hierarchy) -> hsb.Hierarchy:
-    """The library's structure with the same nodes, by name."""
+    """Return the library's structure with the same nodes, by name."""
     name = {node: str(sorted(region)) for node, region in shape.regions.items()}
     nodes = {
         name[i]: {"leaves": sorted(shape.regions[i]), "groups": [[name[j] for j in group] for group in shape.groups[i]]}
@@ -130,7 +130,7 @@ def hierarchy(leaves: int, seed: int = 0) -> Case:
 
 
 def one_of(stop: float | None = None, compressed: bool = False) -> Case:
-    """Two structures whose leaves are not the same: eight cells and six."""
+    """Return two structures with different leaves: eight cells and six."""
     cells = line(24)
     shape = naive.one_of(
         over(naive.binary_tree(3, stop), line(8), cells), over(naive.grouped_lexicographic(6, 3), line(6), cells)
@@ -185,6 +185,6 @@ each_example = pytest.mark.parametrize("case", EXAMPLES.values(), ids=EXAMPLES)
 
 
 def with_tree(policy: hsb.HSB) -> hsb.HSB:
-    """The policy as files of before there were ensembles have it: advised by a tree of cells, whatever its features."""
+    """Return the policy as in files from before ensembles: advised by a tree of cells, whatever its features."""
     settings = {name: value for name, value in policy.settings().items() if name != "advisor"}
     return hsb.HSB.from_settings(settings, {"arms": policy.arms, "seed": 0})

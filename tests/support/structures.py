@@ -1,4 +1,4 @@
-"""What the tests of `tests/structures/test_base.py` share with others."""
+"""Helpers of `tests/structures/test_base.py`, shared with other tests."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ each = pytest.mark.parametrize("structure", EXAMPLES.values(), ids=EXAMPLES)
 
 
 def points(space: hsb.Box | hsb.Cells, count: int, seed: int = 0) -> np.ndarray:
-    """Contexts of a space, its corners first."""
+    """Return contexts of a space, its corners first."""
     rng = np.random.default_rng(seed)
     if isinstance(space, hsb.Cells):
         return rng.integers(space.n, size=(count, 1)).astype(float)
@@ -68,5 +68,5 @@ def points(space: hsb.Box | hsb.Cells, count: int, seed: int = 0) -> np.ndarray:
 
 
 def as_context(row: np.ndarray) -> float | list[float]:
-    """A row as a user would write it."""
+    """Return a row as a user would write it."""
     return float(row[0]) if len(row) == 1 else row.tolist()

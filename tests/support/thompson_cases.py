@@ -1,4 +1,4 @@
-"""What the tests of the Thompson tree share."""
+"""Helpers of the tests of the Thompson tree."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ TREE = hsb.BinaryTree(depth=3)
 
 
 def state(policy: TreeThompson) -> dict[str, Any]:
-    """All that a policy is, byte for byte, scratch apart."""
+    """Return a policy's whole state, byte for byte, without scratch."""
     arrays = policy.to_arrays()
     ints = arrays["ints"].copy()
     ints[tree_words.WHOLE] = 0

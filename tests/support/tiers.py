@@ -1,7 +1,7 @@
-"""Three tiers. CONTRIBUTING.md says what each proves and how long it takes.
+"""Three tiers of tests. CONTRIBUTING.md describes what each proves and how long it takes.
 
 - unit: one process, no server.
-- `system`: starts processes or servers. A test is in it if its module imports what does, or if it asks for the fixture of a service.
+- `system`: starts processes or servers. A test belongs to it if its module imports a module that does, or if it uses the fixture of a service.
 - `long`: what `make test` leaves to `make test-long`. Tests are marked one by one or by file; and of a test with a product of parameters
   `make test` takes only as many cases as meet each value of each parameter, the others are long. The mark `whole` keeps them all.
 """
@@ -24,7 +24,7 @@ FEW = 12  # as many cases of one test are always taken
 
 
 def starts_processes(module: object) -> bool:
-    """Whether a test module has imported what starts processes or servers, or a name from there."""
+    """Return whether a test module imports a module that starts processes or servers, or a name from one."""
     origins = {
         getattr(value, "__name__", "") if type(value).__name__ == "module" else getattr(value, "__module__", "")
         for value in vars(module).values()
@@ -33,12 +33,12 @@ def starts_processes(module: object) -> bool:
 
 
 def parameters(item: pytest.Function) -> dict[str, int]:
-    """The identity of each parameter's value: the cases of a product share their values."""
+    """Return the identity of each parameter's value: the cases of a product share their values."""
     return {name: id(value) for name, value in item.callspec.params.items()} if hasattr(item, "callspec") else {}
 
 
 def cover(cases: Sequence[dict[str, int]]) -> set[int]:
-    """Choose cases, by their places, so that each value of each parameter is met; greedily, the first of equals.
+    """Return the indices of cases that cover each value of each parameter; chosen greedily, the first of ties.
 
     >>> sorted(cover([{"a": a, "b": b} for a in range(3) for b in range(3)]))
     [0, 4, 8]

@@ -1,4 +1,4 @@
-"""Small experiments and parts for the tests of what runs and reports experiments."""
+"""Small experiments and parts, to test running and reporting experiments."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ MODULE = __name__
 
 
 def square(x, log=None, held=None):
-    """x*x as plain data; every call leaves a line in the log. Squares below 9 wait until the file `held` is gone."""
+    """Return x*x as plain data; every call adds a line to the log. Squares below 9 wait until the file `held` is gone."""
     if held is not None and x < 3:
         wait_until(lambda: not Path(held).exists())
     if log is not None:

@@ -4,14 +4,14 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-LIMIT = 120.0  # seconds after which an event is taken never to come: far more than a busy machine needs
+LIMIT = 120.0  # seconds after which an event counts as failed: far more than a busy machine needs
 PAUSE = 0.01  # seconds between two looks
 
 Found = TypeVar("Found")
 
 
 def wait_until(happens: Callable[[], Found], what: str = "it did not happen", limit: float = LIMIT) -> Found:
-    """Look again and again until `happens()` is true, and return what it returned; fail after `limit` seconds."""
+    """Call `happens` until it returns a true value, and return that; fail after `limit` seconds."""
     end = time.monotonic() + limit
     while not (found := happens()):
         assert time.monotonic() < end, what

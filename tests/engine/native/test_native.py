@@ -85,7 +85,7 @@ def test_a_library_that_is_not_what_it_should_be_is_passed_over(copied, damage, 
     else:
         library.write_bytes(library.read_bytes()[: 4000 if damage == "cut" else 0])
     told = run("-c", TOLD, source=copied).stdout
-    why = {"missing": "no native library", "other sources": "of other sources"}.get(damage, "is damaged")
+    why = {"missing": "no native library", "other sources": "from other sources"}.get(damage, "is damaged")
     assert told.startswith("numba | ") and why in told
     played = run("-c", PLAYED, source=copied, HSB_ENGINE="python")
     assert played.stdout.split()[0] == usual.split()[0]

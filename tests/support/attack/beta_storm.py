@@ -10,7 +10,7 @@ NONE = np.zeros(0, dtype=np.uint8)
 
 
 def least(good, bad) -> tuple[np.ndarray, float]:
-    """Of each arm, and the seconds it took."""
+    """Return each arm's probability, and the seconds taken."""
     counts = np.column_stack([good, bad]).ravel().astype(np.float64)
     p, work = np.zeros(len(good)), np.zeros((len(good), beta.COLUMNS))
     begin = time.process_time()
@@ -19,7 +19,7 @@ def least(good, bad) -> tuple[np.ndarray, float]:
 
 
 def storm(count: int, seed: int) -> tuple[float, float]:
-    """How far sums were from 1 at most, and the slowest."""
+    """Return the largest distance of a sum from 1, and the longest time."""
     rng, off, slowest = np.random.default_rng(seed), 0.0, 0.0
     least([1.0, 1.0], [1.0, 1.0])
     for i in range(count):

@@ -1,7 +1,7 @@
-"""Files of policies without a structure that ask for far more than they hold: `python tests/support/attack/bombs.py COUNT [SEED]`.
+"""Files of policies without a structure that claim far more than they hold: `python tests/support/attack/bombs.py COUNT [SEED]`.
 
-Each says that it knows so many features and words, with such limits and such a width, and has learned nothing. It is refused, or it is
-possible: then it is read, and decides. Either way in memory in proportion to it.
+Each claims numbers of features and words, limits and a width, and has learned nothing. Either loading it raises an error, or the claim is
+possible: then it is read, and decides. In both cases memory stays in proportion to the file.
 """
 
 import io
@@ -20,12 +20,12 @@ from hsb.files import policy_file
 from hsb.files.zip_reader import RATIO, SMALL
 from support.forged_cases import changed
 
-SIZES = [1, 2, 64, 256, 257, 2048, 65535, 65536]  # `forged.py` has what is none
+SIZES = [1, 2, 64, 256, 257, 2048, 65535, 65536]  # `forged.py` has files that are not
 SHAPES = {"moments": len(MOMENTS), "ranges": len(RANGES), "edges": at.CELLS - 1, "recent": at.RECENT, "cuts": 0, "coarse": 0}
 
 
 def bomb(kinds: list[Any], journal: list[Any], *, width: int = 2048, arms: int = 2, **limits: int) -> bytes:
-    """A file of a policy that has learned nothing, but says that it knows these features and words, and sees so many columns."""
+    """Return the file of a policy that has learned nothing, but claims these features, words and columns."""
     inputs = len(kinds) or 1
 
     def change(header: dict[str, Any], entries: dict[str, Any]) -> None:
@@ -45,7 +45,7 @@ def bomb(kinds: list[Any], journal: list[Any], *, width: int = 2048, arms: int =
 
 
 def deflated(data: bytes) -> bytes:
-    """The same file, as small as it can be."""
+    """Return the same file, compressed as much as possible."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as after:
         for name in before.namelist():
@@ -58,7 +58,7 @@ def category(limit: int) -> dict[str, Any]:
 
 
 def drawn(rng: np.random.Generator) -> bytes:
-    """A bomb, or what is none by chance."""
+    """Draw a bomb, or by chance a valid file."""
 
     def size() -> int:
         return int(SIZES[rng.integers(len(SIZES))])
@@ -77,7 +77,7 @@ def drawn(rng: np.random.Generator) -> bytes:
 
 
 def tried(data: bytes) -> str:
-    """What comes of a file: "refused", "read", or what is wrong."""
+    """Return the outcome of a file: "refused", "read", or an error."""
     tracemalloc.start()
     try:
         policy = policy_file.unpack(data, {})
@@ -96,7 +96,7 @@ def tried(data: bytes) -> str:
 
 
 def bombs(count: int, seed: int = 0) -> dict[str, int]:
-    """So many of them: what came of how many."""
+    """Try `count` bombs; return how often each outcome came."""
     found: dict[str, int] = {}
     for k in range(count):
         came = tried(drawn(np.random.default_rng([seed, k])))

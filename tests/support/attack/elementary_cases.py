@@ -1,4 +1,4 @@
-"""Values for `hsb/reproducible_math.py` where something may go wrong, and how many units in the last place it is off (`decimal` is exact)."""
+"""Critical values for `hsb/reproducible_math.py`, and its error in units of the last place (`decimal` is exact)."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -41,13 +41,13 @@ def _log1p(x: Decimal) -> Decimal:
 
 
 def units(name: str, x: float, found: float) -> float:
-    """How many units in the last place `found` is away from the exact value."""
+    """Return the distance of `found` from the exact value in units of the last place."""
     exact = REFERENCES[name](Decimal(x))
     return abs(float(EXACT.divide(EXACT.subtract(Decimal(found), exact), Decimal(math.ulp(float(exact))))))
 
 
 def values(name: str, count: int, seed: int) -> np.ndarray:
-    """Of every size and sign that the function takes, around its edges, and any bits at all."""
+    """Return values of every size and sign in the function's domain, around its edges, and of random bits."""
     rng = np.random.default_rng([seed, len(name), ord(name[0])])
     size = count // 4 + 1
     with np.errstate(over="ignore"):
@@ -99,7 +99,7 @@ def compiled(name: str, x: np.ndarray) -> np.ndarray:
 
 
 def worst(name: str, count: int, seed: int) -> tuple[float, float]:
-    """The largest error in units of the last place, and where; plain and compiled must agree bit for bit."""
+    """Return the largest error in units of the last place, and its argument; plain and compiled must agree bit for bit."""
     found = 0.0, 0.0
     for x in parts(values(name, count, seed)):
         got = compiled(name, x)

@@ -15,7 +15,7 @@ MOST = 12  # rules, by default
 
 
 def storm(seed: int, rounds: int = ROUNDS) -> str:
-    """Play in a world drawn from a seed, and explain: "told", or what is wrong."""
+    """Play in a world drawn from a seed, and explain; return "told", or the error."""
     world, rng = World(seed), np.random.default_rng([seed, 2])
     run = Run(world)
     try:
@@ -42,7 +42,7 @@ def storm(seed: int, rounds: int = ROUNDS) -> str:
 
 
 def storms(count: int, seed: int = 0) -> list[str]:
-    """So many worlds: what was wrong."""
+    """Try `count` worlds; return the errors."""
     with np.errstate(all="ignore"):
         found = [storm(1000 * seed + k) for k in range(count)]
     return [each for each in found if each != "told"]

@@ -45,7 +45,7 @@ def play(policy, features: int, rounds: int, arms: int):
 
 
 def named(rounds: int, arms: int):
-    """No structure: dicts of a number, a category, a time of day, and what is missing; an arm added with features."""
+    """Learn without a structure: dicts of a number, a category, a time of day, and missing values; an arm added with features."""
     policy = hsb.HSB(arms=arms, seed=1)
     rng = np.random.default_rng(9)
     for t in range(rounds):

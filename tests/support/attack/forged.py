@@ -1,6 +1,6 @@
-"""Forged policy files: true ones of every policy and structure, changed in ways that leave them well-formed, and then some.
+"""Forged policy files: genuine files of every policy and structure, changed so that they stay well-formed, and others.
 
-`python tests/support/attack/forged.py COUNT [SEED]` goes through as many as it is told and says what came of them. Each is loaded equal, or
+`python tests/support/attack/forged.py COUNT [SEED]` tries COUNT files and prints the outcomes. Each is loaded equal, or
 refused with `FileError`, in bounded time; or it is another policy that rounds could have led to: then it must decide and learn as any does, its
 probabilities being probabilities, and its own file must be readable. With NUMBA_BOUNDSCHECK=1 or NUMBA_DISABLE_JIT=1 every place outside an
 array is an error.
@@ -38,7 +38,7 @@ OWN = {
 
 
 def compressed(depth: int, arms: int, **how: Any) -> hsb.Policy:
-    """A small tree kept as a deep one is."""
+    """Return a small tree stored in the layout of a deep one."""
     before, trees.DENSE_WORDS = trees.DENSE_WORDS, 0
     try:
         return hsb.HSB(hsb.BinaryTree(depth=depth), arms=arms, seed=3, **how)
@@ -47,7 +47,7 @@ def compressed(depth: int, arms: int, **how: Any) -> hsb.Policy:
 
 
 def of_bits(name: str) -> np.random.Generator:
-    """A generator of another kind."""
+    """Return a generator of another kind."""
     return np.random.Generator(getattr(np.random, name)(5))
 
 
@@ -91,7 +91,7 @@ MAKERS: dict[str, Callable[[], hsb.Policy]] = {
 
 
 def context_of(policy: hsb.Policy, rng: np.random.Generator) -> Any:
-    """Something that the policy takes."""
+    """Return a context that the policy accepts."""
     if isinstance(policy, hsb.Exp4) and isinstance(policy.experts, int):
         return [policy.arms[i] for i in rng.integers(len(policy.arms), size=policy.experts)]
     if isinstance(policy.learner, Featured):
@@ -105,14 +105,14 @@ def context_of(policy: hsb.Policy, rng: np.random.Generator) -> Any:
 
 
 def loss_of(policy: hsb.Policy, rng: np.random.Generator) -> float:
-    """One that the policy takes."""
+    """Return a loss that the policy accepts."""
     low, high = policy.loss_range
     low, high = (low, high) if low <= high else (0.0, 1.0)
     return float(rng.choice([low, high, low + rng.random() * (high - low)]))
 
 
 def play(policy: hsb.Policy, rounds: int, seed: int) -> list[Any]:
-    """Rounds with some arms not available, each decision and distribution looked at; what was decided."""
+    """Play rounds with some arms not available, and check each decision and distribution; return the decisions."""
     rng, done = np.random.default_rng(seed), []
     for t in range(rounds):
         context = context_of(policy, rng)
@@ -145,7 +145,7 @@ def simulate(policy: hsb.Policy, rounds: int, seed: int) -> None:
 
 
 def facts(policy: hsb.Policy) -> dict[str, Any]:
-    """All that two equal policies have in common."""
+    """Return everything that two equal policies have in common."""
     return {
         "arrays": {name: (array.shape, array.tobytes()) for name, array in policy.to_arrays().items()},
         "header": repr(policy_file.described(policy)),
@@ -156,7 +156,7 @@ def facts(policy: hsb.Policy) -> dict[str, Any]:
 
 
 class Original:
-    """A true file, taken apart."""
+    """A genuine file in parts."""
 
     def __init__(self, name: str, rounds: int = 60) -> None:
         policy = MAKERS[name]()
@@ -179,7 +179,7 @@ FLOATS += [float("nan"), float("inf"), -float("inf"), 4096.0, 2.0**53, 1e15, 1.0
 
 
 def leaves_of(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Paths to everything in a header; of a long list, some."""
+    """Return paths to everything in a header; of a long list, some."""
     found = [path] if path else []
     items = value.items() if isinstance(value, dict) else enumerate(value[:6]) if isinstance(value, list) else ()
     for key, inner in items:
@@ -248,7 +248,7 @@ def forge_array(array: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def forge(original: Original, rng: np.random.Generator) -> bytes:
-    """Another file."""
+    """Return a changed file."""
     kind = rng.random()
     if kind < 0.1:
         data = bytearray(original.data)
@@ -281,7 +281,7 @@ def forge(original: Original, rng: np.random.Generator) -> bytes:
 
 
 def outcome(data: bytes, original: Original, *, rounds: int, table: int) -> str:
-    """What became of a file: refused, equal, another policy; or what is wrong."""
+    """Return the outcome of a file: refused, equal, another policy, or an error."""
     started = time.monotonic()
     try:
         policy = policy_file.unpack(data, {})
@@ -306,7 +306,7 @@ def outcome(data: bytes, original: Original, *, rounds: int, table: int) -> str:
 
 
 def attack(count: int, seed: int = 0, *, rounds: int = 20, table: int = 100, names: list[str] | None = None) -> dict[str, Any]:
-    """Forge so many files, over all policies in turn: how many came to what, and which were wrong."""
+    """Forge `count` files, over all policies in turn; return how often each outcome came, and the errors."""
     names = list(MAKERS) if names is None else names
     originals: dict[str, Original] = {}
     found: collections.Counter[str] = collections.Counter()

@@ -1,6 +1,6 @@
-"""Requests that nobody sends who means well, to a service that runs: raw bytes, hostile JSON to every door, in any order, on kept connections.
+"""Hostile requests to a running service: raw bytes, hostile JSON to every endpoint, in any order, on persistent connections.
 
-`python tests/support/attack/http_storms.py COUNT [SEED]`. Whatever comes, others are answered in between, nothing is a fault of the service,
+`python tests/support/attack/http_storms.py COUNT [SEED]`. The service answers other requests in between and never replies with a fault,
 and the journal is sound afterwards.
 """
 
@@ -84,7 +84,7 @@ ALLOWED = {100, *range(200, 500), 503, 507}  # 500 is a fault
 
 
 def value(rng: np.random.Generator, deep: int = 0) -> Any:
-    """JSON of any form; now and then very deep, wide, or with long names."""
+    """Return JSON of any form; now and then very deep, wide, or with long names."""
     what = rng.random()
     if deep > 5 or what < 0.4:
         return LEAVES[rng.integers(len(LEAVES))]
@@ -101,7 +101,7 @@ def value(rng: np.random.Generator, deep: int = 0) -> Any:
 
 
 def body(rng: np.random.Generator) -> bytes:
-    """What is sent: JSON, JSON that is cut or changed, or bytes."""
+    """Return a request body: JSON, JSON that is cut or changed, or bytes."""
     given = GOOD | {"id": "known"} if rng.random() < 0.1 else value(rng)
     raw = _json(given)
     what = rng.random()
@@ -123,7 +123,7 @@ def _json(given: Any) -> bytes:
 
 
 def request(rng: np.random.Generator, key: str) -> bytes:
-    """A request as bytes, with lengths, chunks, trailers and headers that may lie."""
+    """Return a request as bytes, with lengths, chunks, trailers and headers that may be wrong."""
     method, path = DOORS[rng.integers(len(DOORS))]
     raw, headers = body(rng), [b"Host: x"]
     if rng.random() < 0.8:
@@ -154,7 +154,7 @@ def request(rng: np.random.Generator, key: str) -> bytes:
 
 
 def said(port: int, parts: list[bytes]) -> list[int]:
-    """What is answered to requests on one connection, until it is closed or nothing more comes for a moment."""
+    """Return the statuses of the answers on one connection, until it closes or pauses."""
     answer = b""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
         try:
@@ -169,7 +169,7 @@ def said(port: int, parts: list[bytes]) -> list[int]:
 
 
 def storm(one: Running, count: int, seed: int = 0) -> Counter[int]:
-    """Send so many requests; how often each status came. AssertionError if something is a fault, or others are not answered."""
+    """Send `count` requests; return how often each status came. Raises AssertionError at a fault, or if other requests get no answer."""
     rng, found = np.random.default_rng(seed), Counter[int]()
     for _ in range(max(1, count // 3)):
         found.update(said(one.port, [request(rng, one.key) for _ in range(rng.integers(1, 6))]))
@@ -181,7 +181,7 @@ def storm(one: Running, count: int, seed: int = 0) -> Counter[int]:
 
 
 def begun(path: Path) -> Running:
-    """A service with policies that the storm may hit, and one that it does not."""
+    """Start a service with policies that the storm may hit, and one that it does not."""
     one = Running(path)
     for name, more in (("home", {"policy": {"kind": "Exp3"}}), ("still", {"policy": {"kind": "Exp3"}})):
         one.make(name, **more)
@@ -190,7 +190,7 @@ def begun(path: Path) -> Running:
 
 
 def tried(path: Path, count: int, seed: int = 0) -> Counter[int]:
-    """A storm, and whether the journal is sound after it."""
+    """Run a storm, and check the journal after it."""
     one = begun(path)
     try:
         found = storm(one, count, seed)

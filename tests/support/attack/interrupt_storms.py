@@ -1,6 +1,6 @@
-"""A policy that is interrupted again and again, itself and not a copy of it, beside a twin that never is.
+"""A policy that is interrupted again and again, itself and not a copy of it, beside a copy that never is.
 
-An interrupt in a round leaves marks only in the policy that it hit: what a copy does not take over, a copy's test does not see.
+An interrupt in a round marks only the policy that it hits. A test of a copy would miss state that the copy does not take over.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def line(rng: np.random.Generator, t: int) -> float:
 
 
 def shop(rng: np.random.Generator, t: int) -> dict[str, Any]:
-    """Now and then a category, a feature or a missing value that was never there before."""
+    """Return contexts with, now and then, a new category, a new feature or a missing value."""
     context: dict[str, Any] = {"age": 20.0 + float(rng.integers(40)), "city": f"c{rng.integers(2 + t // 6)}"}
     if rng.random() < 0.2:
         context["age"] = None
@@ -42,7 +42,7 @@ POLICIES: dict[str, Made] = {
 
 @dataclass
 class Storm:
-    """What came of it."""
+    """The outcome of a storm."""
 
     policy: hsb.Policy
     twin: hsb.Policy

@@ -1,4 +1,4 @@
-"""Generators of bad logs: mutated lines of every format, damaged and forged Parquet files, bombs. Each says how many it tried."""
+"""Generators of bad logs: mutated lines of every format, damaged and forged Parquet files, bombs. Each returns the number tried."""
 
 import gzip
 import json
@@ -35,7 +35,7 @@ def batch(rng, n, d=3, m=4, binary=False, uniform=False, times=True, arms=None):
 
 
 def told(batches):
-    """All that batches say, row by row, however they are cut."""
+    """Return the content of batches row by row, however they are cut."""
     return [
         (
             one.contexts[i].tobytes(),
@@ -51,12 +51,12 @@ def told(batches):
 
 
 def available(one, i):
-    """The arms that row i of a batch offered."""
+    """Return the available arms of row i of a batch."""
     return tuple(one.arms[k] for k in one.pools[one.pool[i]])
 
 
 def sound(batches):
-    """Every batch is one that `Batch.of` would make."""
+    """Check that `Batch.of` would build every batch."""
     for one in batches:
         assert np.isfinite(one.contexts).all() and np.isfinite(one.reward).all()
         assert ((one.propensity > 0) & (one.propensity <= 1)).all()
@@ -68,7 +68,7 @@ def sound(batches):
 
 
 def mutated(rng, raw: bytes, words: list[bytes]) -> bytes:
-    """The bytes with one to three changes: flipped, cut, doubled, moved, or something nasty put in."""
+    """Return the bytes with one to three changes: flipped, cut, doubled, moved, or with something nasty inserted."""
     data = bytearray(raw)
     for _ in range(rng.integers(1, 4)):
         at = int(rng.integers(0, max(1, len(data))))
@@ -98,7 +98,7 @@ def mutated(rng, raw: bytes, words: list[bytes]) -> bytes:
 
 
 def parquet_files(rng, folder):
-    """Small files of all kinds, and what they say."""
+    """Return small files of all kinds, and their content."""
     made = {}
     for name, options in {
         "binary": {"binary": True, "uniform": True, "d": 20},
@@ -113,7 +113,7 @@ def parquet_files(rng, folder):
 
 
 def parquet_storm(seed, count, folder):
-    """Damaged files: read as they were, or refused."""
+    """Try damaged files: each is read unchanged, or raises an error."""
     rng = np.random.default_rng(seed)
     files, path, outcome = parquet_files(rng, folder), folder / "damaged.parquet", Counter()
     for i in range(count):
@@ -247,7 +247,7 @@ WORDS += [
 
 
 def text_files(rng, folder):
-    """A good file of every text format: its lines, how it is opened."""
+    """Return a good file of every text format: its lines, and the function that opens it."""
     made = {}
     small = batch(rng, 60, d=3, m=4)
     for format in ("vw", "dsjson"):

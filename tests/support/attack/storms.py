@@ -1,6 +1,6 @@
-"""Storms: rounds with the most extreme rates, losses, propensities and contexts that are taken; whatever comes, the file can be read.
+"""Storms: rounds with the most extreme rates, losses, propensities and contexts that are allowed. Afterwards the file can be read.
 
-`python tests/support/attack/storms.py COUNT [SEED]`. After each storm a policy is saved and loaded, and both go on, bit for bit alike.
+`python tests/support/attack/storms.py COUNT [SEED]`. After each storm a policy is saved and loaded, and both continue, bit for bit alike.
 """
 
 import collections
@@ -26,7 +26,7 @@ SIZES = [1e-300, 1e-140, 1e-9, 1.0, 1e9, 1e140, 1e300]
 
 
 def extreme(rng: np.random.Generator) -> hsb.Policy:
-    """A policy with an extreme setting."""
+    """Return a policy with an extreme setting."""
     rate, arms = float(rng.choice(RATES)), int(rng.choice([1, 2, 3, 17]))
     kinds: list[Callable[[], hsb.Policy]] = [
         lambda: hsb.HSB(hsb.BinaryTree(depth=3), arms=arms, learning_rate=rate),
@@ -45,7 +45,7 @@ def extreme(rng: np.random.Generator) -> hsb.Policy:
 
 
 def storm(policy: hsb.Policy, rng: np.random.Generator, rounds: int) -> None:
-    """Rounds of its own and of others, arms that come and go."""
+    """Play rounds decided here and elsewhere, and add and remove arms."""
     waiting: list[hsb.Decision] = []
     for _ in range(rounds):
         context, what = context_of(policy, rng), rng.random()
@@ -66,7 +66,7 @@ def storm(policy: hsb.Policy, rng: np.random.Generator, rounds: int) -> None:
 
 
 def weather(k: int, seed: int, rounds: int) -> str:
-    """One storm: "calm", or what is wrong."""
+    """Run one storm; return "calm", or the error."""
     rng = np.random.default_rng([seed, k])
     names = list(MAKERS)
     policy = MAKERS[names[k // 2 % len(names)]]() if k % 2 else extreme(rng)
@@ -89,7 +89,7 @@ def weather(k: int, seed: int, rounds: int) -> str:
 
 
 def storms(count: int, seed: int = 0, *, rounds: int = 40) -> list[str]:
-    """So many storms: what was wrong."""
+    """Run `count` storms; return the errors."""
     with np.errstate(all="ignore"):
         found = collections.Counter(weather(k, seed, rounds) for k in range(count))
     for what in found:

@@ -1,6 +1,6 @@
 """Threads on one policy: every decision is checked afterwards against a policy that made the same rounds alone.
 
-`run` makes every storm in a process of its own, so that a crash is a failure and not the end. `tests/attack/test_attack_threads.py` runs them
+`run` starts a process for every storm, so that a crash is a failure and not the end. `tests/attack/test_attack_threads.py` runs them
 for long, `tests/policy/test_lock.py` for a moment.
 """
 
@@ -23,7 +23,7 @@ THREADS = 4
 
 
 class Own(hsb.Policy):
-    """A user's policy, with scratch of its own."""
+    """A user's policy, with scratch space."""
 
     def __init__(self, *, arms: Any, **common: Any) -> None:
         super().__init__(arms=arms, **common)
@@ -62,7 +62,7 @@ MAKERS: dict[str, Callable[[], hsb.Policy]] = {
 
 
 def together(works: list[Callable[[], None]]) -> list[str]:
-    """Run them at once; what they raised."""
+    """Run functions at once; return the exceptions that they raised."""
     wrong: list[str] = []
 
     def guarded(work: Callable[[], None]) -> None:
@@ -80,7 +80,7 @@ def together(works: list[Callable[[], None]]) -> list[str]:
 
 
 def frozen(make: Callable[[], hsb.Policy], seconds: float) -> dict[str, Any]:
-    """Nothing is learned: every decision must be what `choose` says on a copy."""
+    """Decide without learning: every decision must equal `choose` on a copy."""
     policy, rng = make(), np.random.default_rng(1)
     hsb.simulate(policy, rng.random(300), (rng.random((300, 3)) < 0.5).astype(float))
     pairs = list(zip(rng.random(2000).tolist(), rng.random(2000).tolist(), strict=True))
@@ -241,7 +241,7 @@ STORMS = {"frozen": frozen, "learning": learning, "arms": arms, "replayed": repl
 
 
 def run(storm: str, kind: str, seconds: float, interval: float = 1e-6) -> dict[str, Any]:
-    """A storm in a process of its own; what it counted."""
+    """Run a storm in a separate process; return its counts."""
     command = [sys.executable, __file__, storm, kind, str(seconds), str(interval)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=20 * seconds + 300, check=False)
     if done.returncode != 0:

@@ -30,7 +30,7 @@ ABSENT = {"hsb.Classifier", "hsb.logs.convert"}  # **options
 
 
 class Mute:
-    """What cannot even be shown."""
+    """An object whose repr raises."""
 
     def __repr__(self):
         raise RuntimeError("no repr")
@@ -43,7 +43,7 @@ class Late(Exception):
 
 
 def nasty():
-    """Values that hardly any argument may have; made anew each time, since some can be used up."""
+    """Return values that hardly any argument may have; fresh ones each time, since some can be used up."""
     return {
         "2**31": 2**31, "2**63": 2**63, "10**400": 10**400, "-1": -1, "0": 0, "nan": float("nan"), "inf": float("inf"), "-0.5": -0.5,
         "1e308": 1e308, "5e-324": 5e-324, "true": True, "none": None, "text": "x", "empty": "", "surrogate": "\ud800", "bytes": b"x",
@@ -58,7 +58,7 @@ def nasty():
 
 
 def good():
-    """An argument by its name, where one can be given."""
+    """Return a valid argument by its name, if there is one."""
     tree = hsb.BinaryTree(depth=3)
     batch = hsb.logs.Batch.of(contexts=[[0.1], [0.7]], arm=[0, 1], reward=[1, 0], propensity=[0.5, 0.5], arms=["a", "b"])
     policy = hsb.HSB(tree, arms=["a", "b"], learning_rate=0.1, seed=0)
@@ -72,7 +72,7 @@ def good():
 
 
 def public():
-    """Everything public that can be called, by name."""
+    """Return everything public that can be called, by name."""
     found = {}
     for place in PLACES:
         module = importlib.import_module(place)
@@ -85,7 +85,7 @@ def public():
 
 
 def methods():
-    """Methods of policies that have learned something, by name; each with a policy made anew."""
+    """Return methods of policies that have learned something, by name; each with a fresh policy."""
     tree = hsb.BinaryTree(depth=3)
     kinds = {
         "HSB": lambda: hsb.HSB(tree, arms=["a", "b"], learning_rate=0.1, seed=0),
@@ -114,7 +114,7 @@ def methods():
 
 @contextmanager
 def bounded(seconds=SECONDS, memory=6 << 30):
-    """Raise `Late` where the block takes too long, MemoryError where it takes too much."""
+    """Raise `Late` if the block takes too long, MemoryError if it takes too much memory."""
 
     def late(*_):
         raise Late
@@ -133,7 +133,7 @@ def bounded(seconds=SECONDS, memory=6 << 30):
 
 
 def arguments(rng, function):
-    """The good call, and which arguments are replaced by what; None where nothing can be replaced."""
+    """Return the good call, and the replacement of each argument; None if nothing can be replaced."""
     known, chosen, called = good(), {}, {}
     signature = inspect.signature(function)
     parameters = [p for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
@@ -160,7 +160,7 @@ def arguments(rng, function):
 
 
 def storm(seed, count, *, only=None):
-    """Failures by what was called, with how often each call ended how."""
+    """Return the failures by function, and how often each call had each outcome."""
     rng, outcome, failures = np.random.default_rng(seed), Counter(), {}
     functions, owned = public(), methods()
     names = [name for name in (*functions, *owned) if only is None or name in only]
@@ -190,8 +190,8 @@ def storm(seed, count, *, only=None):
             if policy is not None and state(policy) != before:
                 failures.setdefault(f"{name}: its state changed", f"{chosen}: {str(error)[:100]}")
         except (OSError, ZeroDivisionError, TypeError) as error:
-            called = {"function", "type"} & set(chosen.values())  # what a function of the user's raises is the user's
-            no_file = isinstance(error, FileNotFoundError) and "/nonexistent/x" in str(error)  # as a right call would say
+            called = {"function", "type"} & set(chosen.values())  # an exception of the user's function is the user's
+            no_file = isinstance(error, FileNotFoundError) and "/nonexistent/x" in str(error)  # as a correct call would report
             if no_file or (isinstance(error, OSError) and "path" in chosen) or (called and not isinstance(error, OSError)):
                 outcome["theirs"] += 1
                 continue
@@ -207,7 +207,7 @@ def storm(seed, count, *, only=None):
 
 
 def state(policy):
-    """All that a policy has learned."""
+    """Return everything that a policy has learned."""
     arrays = {name: array.tobytes() for name, array in policy.to_arrays().items()}
     return (
         arrays,

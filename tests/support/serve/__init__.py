@@ -1,1 +1,1 @@
-"""What the tests of the service share."""
+"""Helpers of the service's tests."""

@@ -1,4 +1,4 @@
-"""A disk in memory for SQLite, by a VFS of APSW's: it keeps what was not synced apart, and at a power cut drops or tears it."""
+"""A disk in memory for SQLite, as an APSW VFS: it keeps unsynced writes apart, and a power cut drops or tears them."""
 
 import itertools
 import sqlite3
@@ -12,7 +12,7 @@ numbers = itertools.count()
 
 
 class File:
-    """What is safe, what was done since, in order, and what a reader sees now."""
+    """A file: its safe content, the writes since then in order, and the content that a reader sees."""
 
     def __init__(self):
         self.safe, self.since, self.now = bytearray(), [], bytearray()
@@ -29,7 +29,7 @@ class File:
         self.safe, self.since = bytearray(self.now), []
 
     def survive(self, rng):
-        """After the cut: of every write since the last sync, whole, some sectors, or none."""
+        """Apply a power cut: of every write since the last sync all, some or no sectors survive."""
         for offset, data in self.since:
             fate = rng.random()
             if data is None:
@@ -55,7 +55,7 @@ def cut(content, size):
 
 
 class Disk(apsw.VFS):
-    """Files by name; after `left` more writes and syncs it answers with an error, once ("full", "error") or for ever ("cut")."""
+    """Files by name; after `left` further writes and syncs it returns an error, once ("full", "error") or always ("cut")."""
 
     def __init__(self):
         self.name = f"bad-disk-{next(numbers)}"
@@ -77,7 +77,7 @@ class Disk(apsw.VFS):
         raise apsw.FullError("no room") if self.fault == "full" else apsw.IOError("input/output error")
 
     def cut(self, rng):
-        """The disk as the next machine finds it. Whatever still holds on to this one can change nothing any more."""
+        """Return the disk as the next machine finds it. Those who still hold this one can no longer change anything."""
         after = Disk()
         for name, file in self.files.items():
             after.files[name] = File()
@@ -154,7 +154,7 @@ class Rows(list):
 
 
 class Connection:
-    """As much of sqlite3's as a store uses."""
+    """The part of sqlite3's connection that a store uses."""
 
     def __init__(self, disk, path, sync=True):
         self.real = apsw.Connection(path, vfs=disk.name)
@@ -181,7 +181,7 @@ class Connection:
 
 
 class told:  # noqa: N801
-    """Errors as sqlite3 has them."""
+    """Translate errors into sqlite3's."""
 
     def __enter__(self):
         return self

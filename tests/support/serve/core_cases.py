@@ -1,4 +1,4 @@
-"""What the tests of `tests/serve/core/test_engine.py` share with others."""
+"""Helpers of `tests/serve/core/test_engine.py`, shared with other tests."""
 
 from hsb.serve.core import STATUS, Create, Now
 from hsb.serve.local import Local
@@ -9,7 +9,7 @@ EXP3 = {"kind": "Exp3", "learning_rate": 0.2}
 
 
 class At(Local):
-    """The service at a time of the test's choosing."""
+    """The service at a time that the test chooses."""
 
     def __init__(self, path, **given):
         self.wall, self.mono = 1_800_000_000 * SECOND, 0

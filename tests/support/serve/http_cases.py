@@ -29,7 +29,7 @@ class Answer:
 
 
 class Running:
-    """A service that runs; `ask` sends a request with the admin's key, or with `key`."""
+    """A running service; `ask` sends a request with the admin's key, or with `key`."""
 
     def __init__(self, path, settings=None, admin_key=None, beside=()):
         self.service = Service(path, settings or ServerSettings(read_seconds=LIMIT), admin_key=admin_key)

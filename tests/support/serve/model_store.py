@@ -1,4 +1,4 @@
-"""A journal in dicts, with a disk that can be told what to do. It knows nothing of SQL, and its look-ups are the obvious ones."""
+"""A journal in dicts, with a disk that a test controls. It uses no SQL, and its lookups are the simplest possible."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ from hsb.serve.core.rows import (
 
 
 class NotUnique(Exception):
-    """What a database refuses."""
+    """A violated uniqueness constraint, as a database raises it."""
 
 
 class ModelStore:

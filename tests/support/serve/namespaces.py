@@ -1,4 +1,4 @@
-"""Processes that see other mounts than this one: a small disk, a read-only root. What is mounted goes with the process."""
+"""Processes with other mounts than this one: a small disk, a read-only root. The mounts end with the process."""
 
 import functools
 import os
@@ -15,7 +15,7 @@ READ_ONLY = (
 
 @functools.cache
 def unshare():
-    """The command that gives a process mounts of its own; the test is skipped where this machine allows none."""
+    """Return the command that gives a process separate mounts; skip the test if this machine does not allow that."""
     line = ["unshare", "--mount"] if hasattr(os, "getuid") and os.getuid() == 0 else ["unshare", "--map-root-user", "--mount"]
     if shutil.which("unshare") is None:
         return None
@@ -31,15 +31,15 @@ def _needed():
 
 
 def small_disk(folder, megabytes):
-    """What to put before a command, for it to find a small disk at a folder."""
+    """Return the prefix of a command that makes a folder a small disk."""
     return [*_needed(), "sh", "-c", SMALL, f"{megabytes}m", str(folder)]
 
 
 def read_only(folder):
-    """The same, for it to find all of this machine's root read-only but for a folder."""
+    """Return the prefix of a command that makes the whole root read-only except a folder."""
     return [*_needed(), "sh", "-c", READ_ONLY, "", str(folder)]
 
 
 def seen_by(process, path):
-    """A path as another process sees it."""
+    """Return a path as another process sees it."""
     return f"/proc/{process.pid}/root{path}"

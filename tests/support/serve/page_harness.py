@@ -1,4 +1,4 @@
-"""A service for looking at the page: the core and its journal in one thread, with made-up traffic. All of it is synthetic.
+"""A service to view the page: the core and its journal in one thread, with synthetic traffic.
 
 `python tests/support/serve/page_harness.py 8799` serves it, with a day of traffic.
 """
@@ -38,7 +38,7 @@ REJECTION = {"kind": "unknown-arm", "status": 422, "count": 3, "first": [ONE], "
 
 
 class Harness:
-    """What the page needs of a service."""
+    """The part of a service that the page needs."""
 
     def __init__(self, path: Path) -> None:
         self.local = Local(path)
@@ -97,7 +97,7 @@ class Harness:
 
 
 def visitors(rounds: int, seed: int) -> Any:
-    """Contexts as JSON has them, and the losses of every arm."""
+    """Return contexts as JSON, and the losses of every arm."""
     table, losses, _ = Banners().sample(rounds, seed=seed)
     names = table.dtype.names
     for row, loss in zip(table, losses, strict=True):
@@ -115,7 +115,7 @@ def fill(
     more: bool = False,
     **spec: Any,
 ) -> None:
-    """A policy, and `rounds` decisions spread over the last hours; every `unanswered`-th gets no reward."""
+    """Add a policy and `rounds` decisions spread over the last hours; every `unanswered`-th gets no reward."""
     now = clock()
     start = now.wall - int(hours * HOUR)
     step = int(hours * HOUR) // rounds
@@ -156,7 +156,7 @@ class Answered:
 
 
 class Client:
-    """Asks an application, without a network."""
+    """A client of an application, without a network."""
 
     def __init__(self, application: Any, loop: asyncio.AbstractEventLoop) -> None:
         self.application, self.loop = application, loop

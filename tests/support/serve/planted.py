@@ -1,4 +1,4 @@
-"""Faults that the simulator must notice: each is a small patch of the service, as a slip of the hand would leave it."""
+"""Faults that the simulator must notice: each is a small patch of the service, like a programming mistake."""
 
 import hsb.serve.core.apply as judging
 import hsb.serve.core.engine as engine
@@ -174,7 +174,7 @@ def snapshot_of_another_row(patch):
 
 
 def packed_while_it_learns(patch):
-    """What is packed is no copy, and has learned more in the meantime."""
+    """Pack the policy itself instead of a copy; it has learned more in the meantime."""
     real = Served.frozen
     patch(Served, "frozen", lambda self, at, copied=True: real(self, at, copied=False))
 
@@ -246,7 +246,7 @@ def head_is_not_moved(patch):
 
 
 def dropped_when_full(patch):
-    """On a full disk, updates are counted as learned all the same."""
+    """Count updates as learned although the disk is full."""
     real = Core._handle_failed
 
     def failed(self, message, now):

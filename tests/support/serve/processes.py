@@ -1,4 +1,4 @@
-"""Real `hsb serve` processes: how they are started, asked, loaded, and how what they leave is looked through."""
+"""Real `hsb serve` processes: starting them, sending requests and load, and checking their journals."""
 
 import http.client
 import json
@@ -31,14 +31,14 @@ AWAY = {429, 503, 507}  # while a fault lasts, each with Retry-After
 
 
 def command(*arguments, clock=None, fault=None):
-    """The command line of `hsb`."""
+    """Return the command line of `hsb`."""
     if clock is None and fault is None:
         return [sys.executable, "-m", "hsb", *arguments]
     return [sys.executable, str(HERE / "started.py"), str(clock or ""), fault or "", *arguments]
 
 
 class Process:
-    """A service in a process of its own. `before` is put before the command; `limits` is called in the process before it."""
+    """A service in a separate process. `before` is put before the command; `limits` is called in the process before it."""
 
     def __init__(self, path, *more, clock=None, fault=None, before=(), env=None, limits=None):
         began = time.monotonic()
@@ -79,7 +79,7 @@ class Process:
             return False
 
     def ask(self, method, path, body=None, key=KEY):
-        """Status and body of the answer; one connection a thread, which is opened again where it was closed."""
+        """Return status and body of the answer. Each thread has one connection, which is reopened if it was closed."""
         status, _, found = self.ask_whole(method, path, body, key)
         return status, found
 
@@ -110,7 +110,7 @@ class Process:
             assert status in (201, 409), found
 
     def rss(self):
-        """Mebibytes of memory in use."""
+        """Return the memory in use in mebibytes."""
         found = subprocess.run(["ps", "-o", "rss=", "-p", str(self.process.pid)], capture_output=True, text=True)
         return int(found.stdout) / 1024
 
@@ -118,7 +118,7 @@ class Process:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def wait(self, seconds=30):
-        """Exit status, and the lines of its log, when it has ended."""
+        """Wait until the process ends; return its exit status and the lines of its log."""
         try:
             code = self.process.wait(seconds)
         finally:
@@ -131,14 +131,14 @@ class Process:
         return code, [json.loads(line) for line in text.splitlines()]
 
     def stop(self):
-        """End it as it should be ended; the lines of its log."""
+        """Stop the process normally; return the lines of its log."""
         self.process.terminate()
         code, lines = self.wait()
         assert code == 0, lines
         return lines
 
     def kill(self):
-        """End it as a power cut would, but for what the kernel remembers."""
+        """Kill the process as a power cut would, except that the kernel keeps its caches."""
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
@@ -146,14 +146,14 @@ class Process:
 
 
 class Clients:
-    """Threads that decide and reward without a pause, remember what they were told, and ask again what they were not."""
+    """Threads that decide and reward without a pause, note the answers, and repeat requests without an answer."""
 
     def __init__(self, seed=0, count=6):
         self.said, self.statuses, self.unsure, self.strange = [], {}, [[] for _ in range(count)], []
         self.seed, self.threads, self.ended = seed, [], False
 
     def load(self, service):
-        """Begin; it ends when the service does, or with `end`."""
+        """Start the threads; they end with the service, or with `end`."""
         self.ended, self.seed = False, self.seed + 1
         self.threads = [
             threading.Thread(target=self._client, args=(service, k, random.Random(1000 * self.seed + k)), daemon=True)
@@ -163,7 +163,7 @@ class Clients:
             thread.start()
 
     def end(self):
-        """End, if the service has not ended it; all threads have when this returns."""
+        """Stop the threads, if the service has not; all have ended when this returns."""
         self.ended = True
         for thread in self.threads:
             thread.join(LIMIT)
@@ -184,7 +184,7 @@ class Clients:
             service.close()
 
     def _next(self, name, rng):
-        """Something to ask: a decision, a reward, one that was sent before, now and then a snapshot."""
+        """Return the next request: a decision, a reward, a repeated one, now and then a snapshot."""
         known = [each for each in self.said[-200:] if each[0] == "decision"]
         what = rng.random()
         if what < 0.55 or not known:
@@ -196,7 +196,7 @@ class Clients:
         return "reward", id, f"/v1/decisions/{id}/reward", {"reward": len(id) % 2}
 
     def _told(self, service, what, about, path, body):
-        """Ask; note the answer. False where it is to be asked again."""
+        """Send a request and note the answer; return False if it must be repeated."""
         status, headers, found = service.ask_whole("POST", path, body)
         self.statuses[status] = self.statuses.get(status, 0) + 1
         if status in AWAY:
@@ -214,7 +214,7 @@ class Clients:
 
 
 def sound(path, clients=None, by_command=False):
-    """I1 to I4 and I6: nothing acknowledged is missing, nothing is learned twice, all of the journal follows, answers as documented."""
+    """Check I1 to I4 and I6: nothing acknowledged is missing, nothing is learned twice, journal consistent, answers as documented."""
     reader = SqliteReader(path)
     try:
         report = check(reader)
@@ -246,12 +246,12 @@ def _all_there(reader, said):
 
 
 def percentile(times, share):
-    """Milliseconds."""
+    """Return a percentile in milliseconds."""
     return round(sorted(times)[min(len(times) - 1, int(share * len(times)))] * 1e3, 2)
 
 
 def timed(service, count):
-    """How long single decisions take, one after the other; seconds each."""
+    """Return the time of single decisions, one after the other, in seconds."""
     times = []
     for k in range(count):
         began = time.perf_counter()

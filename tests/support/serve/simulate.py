@@ -1,5 +1,5 @@
-"""The real core under a seeded world: a disk that is late, fails, or says nothing; messages doubled, dropped, reordered; clocks that jump;
-crashes and recoveries. What it must keep is checked on the way and at the end, against the naive reading of the journal.
+"""The real core in a seeded world: a disk that is late, fails, or does not answer; messages doubled, dropped, reordered; clocks that jump;
+crashes and recoveries. The invariants are checked during the run and at the end, against the naive reading of the journal.
 
     python tests/support/serve/simulate.py 2000 500        # seeds, steps; a failing seed is printed
 """
@@ -58,7 +58,7 @@ class World(Clients, Checks):
     def __init__(self, seed, store=None, kinds=None):
         self.rng = random.Random(seed)
         self.store = ModelStore() if store is None else store
-        self.true = self.mono = 10 * HOUR  # what time it really is; the clock that never jumps begins anew at a restart
+        self.true = self.mono = 10 * HOUR  # the real time; the clock that never jumps starts again at a restart
         self.skew = 20_000 * HOUR  # of the wall clock
         self.kinds = kinds or [*CHEAP, *CHEAP, TREE]
         self.mail, self.flight, self.follows, self.packs = [], None, [], []
@@ -127,7 +127,7 @@ class World(Clients, Checks):
     # -- the disk -------------------------------------------------------------------------------------------------------
 
     def disk(self, fate):
-        """The batch that is under way meets its fate."""
+        """Complete or fail the batch under way."""
         batch, self.flight = self.flight, None
         try:
             outcomes, changes = self.store.prepare(batch)
@@ -151,7 +151,7 @@ class World(Clients, Checks):
         self.do(self.core.handle(message, self.see()))
 
     def note(self, batch, changes):
-        """What was just written must not have been closed before its time."""
+        """Check that no row just written was closed too early."""
         self.commits += 1
         self.counts["erased"] += len(changes.erased)
         if changes.erased:
@@ -173,7 +173,7 @@ class World(Clients, Checks):
                 assert early >= self.waits[name], f"a clock that jumped closed {name} before its time"
 
     def forget(self, changes):
-        """What was erased is promised no more, and nothing of it is left."""
+        """Drop promises about erased rows, and check that no row is left."""
         left = self.store.decision
         names = {name for kind, name in self.acked if kind == "decision" and name not in left}
         self.acked = {
@@ -195,7 +195,7 @@ class World(Clients, Checks):
         return {row.id: row.deadline - row.at for row in self.store.decision.values()}
 
     def see(self):
-        """The time that the process is told; and when it really was."""
+        """Return the time that the process reads; record the real time."""
         self.core.clock.see(self.now)
         self.book[self.core.clock.time(self.now)] = self.true
         return self.now
@@ -252,7 +252,7 @@ class World(Clients, Checks):
             self.handle_all(some)
 
     def delivered(self, kept):
-        """A message of those under way, in any order: none where it is lost, two where it comes again."""
+        """Return a message under way, in any order: an empty list if it is lost, two if it is repeated."""
         message = self.mail.pop(self.rng.randrange(len(self.mail)))
         roll = self.rng.random()
         if roll < 0.05 and not kept:
@@ -263,7 +263,7 @@ class World(Clients, Checks):
         return [message, again._replace(fresh=False) if isinstance(again, Decide) else again]
 
     def pack(self):
-        """A snapshot is packed, some time after it was frozen."""
+        """Pack a snapshot, some time after it was frozen."""
         asked = self.packs.pop(self.rng.randrange(len(self.packs)))
         self.do(self.core.handle(Packed(asked.policy, seal(asked.frozen), asked.request), self.now))
         self.counts["packed"] += 1
@@ -294,7 +294,7 @@ class World(Clients, Checks):
     # -- the end --------------------------------------------------------------------------------------------------------
 
     def end(self):
-        """No more faults: everything is delivered, answered and closed; then all is checked."""
+        """End the faults: deliver, answer and close everything, then check all."""
         self.handle(ConfirmClock(self.request()))
         self.trusted = self.true
         self.pass_time(HOUR)

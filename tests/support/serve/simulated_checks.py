@@ -1,4 +1,4 @@
-"""What a simulated world must keep: each answer when it leaves, and the whole journal at the end, against the naive reading of it."""
+"""The invariants of a simulated world: each answer when it leaves, and the whole journal at the end, against its naive reading."""
 
 import json
 from collections import Counter
@@ -13,10 +13,10 @@ SILENT = {"away", "full", "overloaded"}
 
 
 class Checks:
-    """The part of `World` that looks."""
+    """The part of `World` that checks."""
 
     def answered(self, answer):
-        """An answer left: what it stands for must be on disk at this moment."""
+        """Check an answer as it leaves: its rows must be on disk at this moment."""
         status, body = answer.status, answer.body
         self.counts[status] += 1
         asked = self.rewards_asked.get(answer.request)
@@ -34,7 +34,7 @@ class Checks:
                 self.counts["promised"] += 1
                 return
             self.acked["decision", body["id"]] = told
-            self.lost.pop(body["id"], None)  # it was asked for again, by its id, and decided anew
+            self.lost.pop(body["id"], None)  # it was requested again, by its id, and decided again
             self.check_acked("decision", body["id"])
         elif status in ("accepted", "learned", "not_learned", "late", "duplicate") and "learned_at_version" in body:
             value = 1.0 - asked.value if asked.loss else asked.value
@@ -45,7 +45,7 @@ class Checks:
         return json.loads(unpacked(self.receipts[name]))[1] in self.store.policy
 
     def check_receipt(self, asked, status):
-        """With a receipt a reward is never refused for want of its decision, and the decision is what was answered, once."""
+        """Check that a reward with a receipt is never rejected for a missing decision, and that the decision equals the answer, once."""
         if json.loads(unpacked(asked.receipt))[1] not in self.store.policy:
             return  # its policy was erased
         if asked.receipt in self.forgeries:

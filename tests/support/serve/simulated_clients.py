@@ -1,11 +1,11 @@
-"""What clients and admins of a simulated world ask for, drawn by its seed."""
+"""The requests of clients and admins of a simulated world, drawn by its seed."""
 
 from hsb.serve.core import AddArm, AddCandidate, Change, Create, Decide, DropCandidate, ForgetWords, Promote, RemoveArm, Reward
 from support.serve.simulated_receipts import forged
 
 
 class Clients:
-    """The part of `World` that asks."""
+    """The part of `World` that sends requests."""
 
     def send(self, message):
         self.mail.append(message)
@@ -15,7 +15,7 @@ class Clients:
         return self.requests
 
     def some_id(self):
-        """Mostly of a decision that there is."""
+        """Return an id, mostly of an existing decision."""
         known = list(self.store.decision)[-30:] if self.rng.random() < 0.9 else self.ids[-40:]
         return self.rng.choice(known) if known and self.rng.random() < 0.97 else f"x{self.rng.randrange(10**6)}"
 

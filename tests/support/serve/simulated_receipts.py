@@ -5,7 +5,7 @@ import json
 
 
 def made_by(receipt):
-    """Was it active, and the process that made it."""
+    """Return whether the policy was active, and the process that made the receipt."""
     return json.loads(unpacked(receipt))[-2:]
 
 
@@ -14,7 +14,7 @@ def unpacked(receipt):
 
 
 def forged(receipt):
-    """The same with another propensity, and the seal that it had."""
+    """Return the receipt with another propensity and the old seal."""
     body = json.loads(unpacked(receipt))
     body[5] = body[5] / 2
     text = base64.urlsafe_b64encode(json.dumps(body, separators=(",", ":")).encode()).decode().rstrip("=")

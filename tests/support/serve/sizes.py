@@ -1,6 +1,6 @@
-"""How much of each is tried: little in `make test`, more in `make test-serve` (HSB_SERVE=quick), all with FULL=1 (HSB_SERVE=full).
+"""Sizes of the tests: small in `make test`, larger in `make test-serve` (HSB_SERVE=quick), full with FULL=1 (HSB_SERVE=full).
 
-What was measured on the way goes to the file that HSB_FIGURES names, one JSON object a line.
+Measurements go to the file that HSB_FIGURES names, one JSON object a line.
 """
 
 import json
@@ -29,12 +29,12 @@ SIZES = {  # in make test, in make test-serve, with FULL=1
 
 
 def size(what):
-    """How much of it, at this level; HSB_SERVE_SIZES='{"kills": 3}' says otherwise."""
+    """Return the size of a test at this level; HSB_SERVE_SIZES='{"kills": 3}' overrides it."""
     return json.loads(os.environ.get("HSB_SERVE_SIZES") or "{}").get(what, SIZES[what][LEVELS.index(LEVEL)])
 
 
 def figures(what, **found):
-    """Note what was measured."""
+    """Record measurements."""
     line = json.dumps({"what": what, "level": LEVEL} | found)
     print(line, file=sys.stderr)
     if os.environ.get("HSB_FIGURES"):

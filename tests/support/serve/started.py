@@ -1,4 +1,4 @@
-"""`hsb` in a process of its own, with a clock that jumps or a fault planted: python started.py CLOCK FAULT serve --db ...
+"""`hsb` in a separate process, with a clock that jumps or a planted fault: python started.py CLOCK FAULT serve --db ...
 
 CLOCK names a file with the seconds by which the wall clock is off, '' for none: every `time.time` of the process reads it, the monotonic clock
 does not. FAULT is one of planted.py, '' for none. Nothing in the service knows of either.
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def jump(path):
-    """Let the wall clock be off by what stands in a file."""
+    """Shift the wall clock by the number of seconds in a file."""
     real = time.time_ns
 
     def time_ns():

@@ -1,4 +1,4 @@
-"""What every advisor does with its advice: to the mixture it is one node, with all its weight on the arms that it cannot tell apart."""
+"""Advice of every advisor: in the mixture an advisor is one node with all its weight on the arms it recommends, shared evenly if they tie."""
 
 import math
 
@@ -11,9 +11,9 @@ from .words.advice import ADVICE
 
 @inner
 def put(F, I, index, reach):
-    """Share the advice evenly among the arms whose index is the least, that of ADVICE: one node was visited.
+    """Share the advice evenly among the arms whose index is the least, that of ADVICE. Return 1, the number of nodes visited.
 
-    Where that index is NaN so is what rests, and with it every probability: no arm is drawn, and the state says that it is broken.
+    If that index is NaN, so are F[REST] and every probability. No arm is drawn then, and the state reports that it is broken.
     """
     b, M = I[I[BASES]], I[ARMS]
     least, n = F[index + I[ADVICE]], 0
@@ -29,7 +29,7 @@ def put(F, I, index, reach):
 
 @inner
 def recall(F, I, available, arm, share):
-    """Give `arm` that share of the advice, and the rest to another: what it is on makes no difference to the arm's ratio."""
+    """Give `arm` the share `share` of the advice, and the rest to another available arm: which one makes no difference to `arm`'s ratio."""
     b, left = I[I[BASES]], 1.0 - share
     for m in range(I[ARMS]):
         F[b + m] = share if m == arm else 0.0
@@ -41,13 +41,13 @@ def recall(F, I, available, arm, share):
 
 @inner
 def ratio(F, I, arm, f):
-    """What is left of its weight after `arm` is multiplied by f."""
+    """Return the part of the advisor's weight that is left after `arm` is multiplied by f."""
     share = F[I[I[BASES]] + arm]
     return f if share == 1.0 else (1.0 - share) + share * f
 
 
 @inner
 def log_ratio(F, I, arm, x):
-    """The same in logarithms, for f = exp(-x)."""
+    """Return ln of `ratio`, for f = exp(-x)."""
     share = F[I[I[BASES]] + arm]
     return -x if share == 1.0 else maths.log((1.0 - share) + share * maths.exp(-x))

@@ -1,20 +1,22 @@
-"""The advisor: a Bayes context tree that names one arm for each context. It has no guarantee; the mixture that it is a member of has.
+"""The advisor: a Bayes context tree that recommends one arm for each context. It has no guarantee; the mixture that contains it has one.
 
-To the mixture it is one node with all its weight on the arm advised, or spread evenly over those that it cannot tell apart, as before the
-first loss is known (`advice.py`). This is how it finds them.
+In the mixture the advisor is one node. All its weight is on the recommended arm, or spread evenly over arms that tie, as before the first
+loss (`advice.py`). This module computes the recommendation.
 
-A full binary tree over 2^DEPTH cells, rows in heap order from 1. A node sums, for each arm, the losses of its plays and what they fell
-short of 1. Before its own plays it expects what the rest of its parent has seen,
+The tree is a full binary tree over 2^DEPTH cells, with rows in heap order from 1. For each arm a node sums the losses of its plays (`lost`)
+and one minus those losses (`kept`). Before its first plays a node predicts what the rest of its parent has seen,
 
     nu_i = (lost by parent but not i + SHRINK nu_parent) / (plays of parent but not i + SHRINK),    nu_root = 1/2,
     mu_i = (lost by i + SHRINK nu_i) / (plays of i + SHRINK),
 
-so no play counts twice. As in HSB a node stops or goes on, here by Bayes evidence: the probability that its means gave to each loss
-seen. The advice is the arm with the least mean - WIDTHS standard deviations, both mixed over the path by the posterior of stopping.
-With more than FEW arms each node remembers nu, mu and the deviation of every arm, and computes anew those of arms played since.
+so no play counts twice. As in HSB, a node stops or continues to its child. Here Bayes evidence decides: the probability that the node's
+means gave to each observed loss. The advice is the arm with the least mean - WIDTHS standard deviations, both averaged over the path with
+the posterior probabilities of stopping. With more than FEW arms each node stores nu, mu and the deviation of every arm, and recomputes only
+those of arms played since.
 
-A node also keeps means that remember about 50 plays. Where these have predicted its losses so much better than its whole subtree that it
-cannot be chance, the world has changed there: the node and all below it start anew. The evidence must exceed visits^1.5 + 10000.
+A node also keeps means with a memory of about 50 plays. If these have predicted the losses better than the node's whole subtree, by more
+than can be chance, the environment has changed in that region. The node and all below it then restart. The evidence needed is
+visits^1.5 + 10000.
 """
 
 import math
@@ -43,42 +45,42 @@ from .words.advisor import (
     VISITS,
 )
 
-SHRINK = 4.0  # how many plays the parent's mean is worth
+SHRINK = 4.0  # the parent's mean counts as this many plays
 WIDTHS = 1.25  # standard deviations of optimism
-MEMORY = 0.98  # of the short means, for each play of the arm
-SURE = 1e4  # evidence that a change needs at least
+MEMORY = 0.98  # factor of the short means, at each play of the arm
+SURE = 1e4  # the least evidence of a change
 
 
 @inner
 def _is_fresh(F, row, changed):
-    """Is the node at its prior: never visited, or not since its region changed?"""
+    """Return whether the node is at its prior: never visited, or not since its region changed."""
     return F[row + VISITS] == 0.0 or F[row + BORN] < changed
 
 
 @inner
 def _shrunk(lost, kept, expected):
-    """The mean after so much was lost and kept, if `expected` before."""
+    """Return the mean after losses `lost` and complements `kept`, given the prior mean `expected`."""
     return (lost + SHRINK * expected) / (lost + kept + SHRINK)
 
 
 @inner
 def _width(mu, n):
-    """A standard deviation of the mean after n plays; the 1/(n + SHRINK) is there for means that are 0 or 1 by luck."""
+    """Return the standard deviation of the mean `mu` after n plays. The term 1/(n + SHRINK) covers means that are 0 or 1 by luck."""
     return math.sqrt((mu * (1.0 - mu) + 1.0 / (n + SHRINK)) / (n + SHRINK + 1.0))
 
 
 @inner
 def visit(F, I, cell, available, reach):
-    """Reach pass: one node, whose block of arms has the advised ones' shares and 0 for the others."""
+    """Run the reach pass: one node, whose arm block has the shares of the recommended arms and 0 for the others."""
     I[ADVICE] = advise(F, I, cell, available)
     return put(F, I, SCRATCH + 3 * I[ARMS], reach)
 
 
 @kernel("D1 L1 l C1")
 def advise(F, I, cell, available):
-    """The advice for a cell among the available arms, the first of equals; each arm's index is left where the means were.
+    """Return the recommended arm of a cell among the available arms, the first if several tie. Each arm's index replaces its mean in scratch.
 
-    Changes nothing but scratch. O(depth * arms), of which little is dear where a row of memory is nearly right.
+    Changes nothing but scratch. O(depth * arms), of which little is expensive if a row of memory is nearly up to date.
     """
     M, depth, row0, stride = I[ARMS], I[DEPTH], I[ROW0], I[STRIDE]
     mean, width = F[SCRATCH + 3 * M : SCRATCH + 4 * M], F[SCRATCH + 4 * M : SCRATCH + 5 * M]
@@ -106,7 +108,7 @@ def advise(F, I, cell, available):
         for m in range(M):
             mean[m] += here * means[m]
             width[m] += here * widths[m]
-    if reach > 0.0:  # what lies on nodes never visited
+    if reach > 0.0:  # the mass on nodes never visited
         for m in range(M):
             mu = 0.5
             if row >= 0:
@@ -118,14 +120,16 @@ def advise(F, I, cell, available):
     for m in range(M):
         index = mean[m] - WIDTHS * width[m] if is_available(available, m) else math.inf
         mean[m] = index
-        if index < least or (best < 0 and is_available(available, m)) or index != index:  # NaN is advised, and ends the round
+        if (
+            index < least or (best < 0 and is_available(available, m)) or index != index
+        ):  # NaN is recommended, and ends the round
             best, least = m, index
     return best
 
 
 @inner
 def _remember(F, I, parent, row, above, at):
-    """Make a node's row of memory right, which it is but for the arms played since; `parent` is -1 at the root."""
+    """Bring a node's row of memory up to date: only arms played since can be stale. `parent` is -1 at the root."""
     M, now, due = I[ARMS], F[CLOCK], F[at + NEXT]
     if M > FEW and 0.0 < due <= now + 1.0 and now + 1.0 - due < M:
         for t in range(np.int64(due) - 1, np.int64(now)):
@@ -138,19 +142,19 @@ def _remember(F, I, parent, row, above, at):
 
 @inner
 def _memory(I, node):
-    """Where in F a row of memory is."""
+    """Return the offset in F of a row of memory."""
     return I[I[BASES]] + I[WIDTH] + I[ARMS] + node * (EXPECTED + 3 * I[ARMS])
 
 
 @inner
 def _recent(I, t):
-    """Where in F the arm of round t, one of the last, is; with more than FEW arms."""
+    """Return the offset in F of the arm of round t, one of the last M; with more than FEW arms."""
     return _memory(I, 2 << I[DEPTH]) + t % I[ARMS]
 
 
 @inner
 def _remember_arm(F, parent, row, above, at, M, m):
-    """What is expected of an arm in a node, its mean and the width."""
+    """Compute an arm's expected mean, its mean and its width in a node."""
     l, k = F[row + COUNTS + 4 * m], F[row + COUNTS + 4 * m + 1]
     expected = 0.5
     if parent >= 0:
@@ -164,12 +168,12 @@ def _remember_arm(F, parent, row, above, at, M, m):
 
 @inner
 def learn(F, I, cell, arm, loss):
-    """Learn the loss of an arm in a cell. O(depth), and O(arms) for a node that starts anew."""
+    """Learn the loss of an arm in a cell. O(depth), and O(arms) for a node that restarts."""
     M, depth, row0, stride = I[ARMS], I[DEPTH], I[ROW0], I[STRIDE]
     means = SCRATCH + 5 * M
     clock = F[CLOCK]
     lost = kept = 0.0
-    expected, unexpected = 0.5, 0.5  # and 1 - mean likewise, never by subtraction
+    expected, unexpected = 0.5, 0.5  # the second is 1 - mean, computed directly and not by subtraction
     changed = 0.0
     for level in range(depth + 1):
         row = row0 + ((1 << level) + (cell >> (depth - level))) * stride
@@ -178,7 +182,7 @@ def learn(F, I, cell, arm, loss):
             F[row + STOP] = F[row + GO] = 0.5
             F[row + VISITS] = 0.0
             F[row + EVIDENCE] = 1.0
-            F[row + BORN] = clock  # and CHANGED stays, for the nodes below that were not visited since
+            F[row + BORN] = clock  # CHANGED stays, for nodes below that were not visited since
             for i in range(COUNTS, stride):
                 F[row + i] = 0.0
             if M > FEW:
@@ -215,9 +219,9 @@ def learn(F, I, cell, arm, loss):
 
 @inner
 def _watch(F, row, arm, loss, expected, unexpected, q, visits):
-    """Count the loss; then compare what the short memory predicted with what the subtree did (q).
+    """Count the loss; then compare the prediction of the short memory with the subtree's, q.
 
-    Without forgetting the short mean would be the node's own: no evidence comes of learning faster.
+    Without forgetting, the short mean would equal the node's: faster learning alone yields no evidence.
     """
     at = row + COUNTS + 4 * arm
     l, k = F[at + 2], F[at + 3]

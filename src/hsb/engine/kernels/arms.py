@@ -1,11 +1,11 @@
-"""A node's weights over arms: one block of `F`, kept as a sum tree of fan-out 8.
+"""A node's weights over arms: one block of `F`, stored as a sum tree of fan-out 8.
 
-A block at `b` holds, level after level, the M weights, the sums of each eight of them, the sums of each eight of those, up to
-a level of at most eight entries (for M <= 8 the weights themselves). The total is the sum of that top level. Weights are not
-normalised: only the arm that was played changes, in O(log M). Nothing is ever subtracted from a sum.
+A block at offset `b` holds, level after level, the M weights, the sums of eight of them each, the sums of eight of those each, up to a
+level of at most eight entries (for M <= 8 the weights themselves). The total is the sum of that top level. Weights are not normalised: only
+the weight of the played arm changes, in O(log M). Nothing is ever subtracted from a sum.
 
-A weight below `ARM_TINY` is kept as its logarithm, `LOGS` words behind its place, where 0 stands for it: it is less than 1e-70 of
-the total. It returns as the others fall. So no weight is ever lost, however long the run.
+A weight below `ARM_TINY` is less than 1e-70 of the total. Its entry is 0, and its logarithm stands `LOGS` words behind. It becomes a plain
+number again as the others fall. So no weight is ever lost, however long the run.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ U1, U2, U3, U4, U5, U6, U7 = (np.uint64(i) for i in range(1, 8))
 
 @inner
 def total(F, b, top, size):
-    """Sum of the weights of the block at b. O(1)."""
+    """Return the sum of the weights of the block at b. O(1)."""
     s = F[b + top]
     for i in range(1, size):
         s += F[b + top + i]
@@ -30,7 +30,7 @@ def total(F, b, top, size):
 
 @inner
 def others(F, I, b, arm):
-    """Sum of all weights but one. O(log M)."""
+    """Return the sum of all weights but one. O(log M)."""
     s = 0.0
     size = I[h.ARMS]
     while True:
@@ -47,7 +47,7 @@ def others(F, I, b, arm):
 
 @inner
 def reset(F, I, b):
-    """Put the block at b at its prior. O(M)."""
+    """Set the block at b to its prior. O(M)."""
     t = I[h.TEMPLATE]
     for i in range(I[h.WIDTH]):
         F[b + i] = F[t + i]
@@ -55,7 +55,7 @@ def reset(F, I, b):
 
 @inner
 def eight(F, b):
-    """Sum of eight weights; the place is unsigned: a signed one costs a test for counting from the end."""
+    """Return the sum of eight weights. The offset is unsigned: a signed one costs a test for counting from the end."""
     return ((F[b] + F[b + U1]) + (F[b + U2] + F[b + U3])) + ((F[b + U4] + F[b + U5]) + (F[b + U6] + F[b + U7]))
 
 
@@ -90,7 +90,7 @@ def _climb(F, I, b, arm):
 
 @inner
 def log_weight(F, I, b, m):
-    """Logarithm of one weight."""
+    """Return the logarithm of one weight."""
     v = F[b + m]
     return maths.log(v) if v > 0.0 else F[b + I[h.LOGS] + m]
 
@@ -118,7 +118,7 @@ def _scale(F, I, b, factor):
 
 @inner
 def multiply(F, I, b, m, x, f):
-    """Multiply one weight by f = exp(-x), the sums apart."""
+    """Multiply one weight by f = exp(-x), without updating the sums."""
     v = F[b + m] * f
     if v >= h.ARM_TINY:
         F[b + m] = v
@@ -151,7 +151,7 @@ def keep_in_range(F, I, b, now):
 
 @inner
 def shrink_masked(F, I, b, arm, x, f, available, g):
-    """The same for a round that offered some arms: the arms not available are multiplied by g. O(M)."""
+    """Do the same for a round with only some arms available: the others are multiplied by g. O(M)."""
     log = maths.log(g)
     for m in range(I[h.ARMS]):
         if m == arm:
@@ -164,7 +164,7 @@ def shrink_masked(F, I, b, arm, x, f, available, g):
 
 @inner
 def update(F, I, b, arm, x, f, available, g):
-    """Either of the two, as arms are available."""
+    """Call `shrink`, or `shrink_masked` if some arms are not available."""
     if len(available) > 0:
         return shrink_masked(F, I, b, arm, x, f, available, g)
     return shrink(F, I, b, arm, x, f)
@@ -172,26 +172,26 @@ def update(F, I, b, arm, x, f, available, g):
 
 @inner
 def is_masked(available):
-    """Are some arms not available?"""
+    """Return whether some arms are not available."""
     return len(available) > 0
 
 
 @inner
 def is_available(available, m):
-    """Is arm m available?"""
+    """Return whether arm m is available."""
     return len(available) == 0 or available[m] != 0
 
 
 @inner
 def share(F, I, b, drift):
-    """Fixed share: every arm gives the part `drift` of its weight, which all then share equally. The total stays. O(M).
+    """Apply fixed share: every arm gives the part `drift` of its weight, and all arms share the sum equally. The total stays. O(M).
 
-    Nothing is hidden afterwards: each weight is at least drift/M of the total.
+    Afterwards no weight is stored as a logarithm: each is at least drift/M of the total.
     """
     M = I[h.ARMS]
     gift = drift * total(F, b, I[h.TOP], I[h.TOP_SIZE]) / M
     keep = 1.0 - drift
-    weights = F[b : b + M]  # a slice, so that several are computed at once
+    weights = F[b : b + M]  # a slice lets the compiler use vectors
     for m in range(M):
         weights[m] = weights[m] * keep + gift
     rebuild(F, I, b)
@@ -199,7 +199,7 @@ def share(F, I, b, drift):
 
 @inner
 def flatten(F, I, b, r):
-    """Raise every weight to the power r; ln of the sum over arms of prior^(1-r) share^r. What was never touched stays. O(M)."""
+    """Raise every weight to the power r; return ln of the sum over arms of prior^(1-r) share^r. Arms never played stay. O(M)."""
     before = log_total(F, I, b)
     for m in range(I[h.ARMS]):
         v = F[b + m]
@@ -211,7 +211,7 @@ def flatten(F, I, b, r):
 
 @inner
 def log_total(F, I, b):
-    """Logarithm of the sum of the weights, right at any scale. O(M)."""
+    """Return the logarithm of the sum of the weights, correct at any scale. O(M)."""
     top = log_weight(F, I, b, 0)
     for m in range(1, I[h.ARMS]):
         top = max(top, log_weight(F, I, b, m))
@@ -223,7 +223,7 @@ def log_total(F, I, b):
 
 @inner
 def shrink_log(F, I, b, arm, x, available, log_g):
-    """`shrink` and `shrink_masked` for any x >= 0, in logarithms: return ln(new total / old total), and rescale. O(M)."""
+    """Do the same as `shrink` and `shrink_masked` in logarithms, for any x >= 0; return ln(new total / old total), and rescale. O(M)."""
     before = log_total(F, I, b)
     for m in range(I[h.ARMS]):
         log = log_weight(F, I, b, m) - before
@@ -231,23 +231,23 @@ def shrink_log(F, I, b, arm, x, available, log_g):
             log -= x
         elif not is_available(available, m):
             log += log_g
-        F[b + m] = 0.0  # all weights as logarithms for the moment
+        F[b + m] = 0.0  # for the moment all weights are logarithms
         F[b + I[h.LOGS] + m] = log
     after = log_total(F, I, b)
     top = log_weight(F, I, b, 0)
     for m in range(1, I[h.ARMS]):
         top = max(top, log_weight(F, I, b, m))
     for m in range(I[h.ARMS]):
-        _store_log(F, I, b, m, F[b + I[h.LOGS] + m] - top - LN2)  # the largest becomes a half: 1 is a weight never touched
+        _store_log(F, I, b, m, F[b + I[h.LOGS] + m] - top - LN2)  # the largest becomes 1/2: 1 marks a weight never touched
     rebuild(F, I, b)
     return after
 
 
 @kernel("D1 L1 D1 L1 L1 L1 L1 L1 l")
 def widen(F, I, wide_F, wide_I, old, new, ahead, rates, kept):
-    """Pour blocks at `old` into blocks for one more arm at `new`, with the `ahead[i]` words before them and `kept` before the logarithms.
+    """Copy blocks at `old` to blocks with one more arm at `new`, with the `ahead[i]` words before them and `kept` before the logarithms.
 
-    The new arm weighs the mean of the others; a rate per unit of weight (its place in `rates`, or -1) shrinks as the total grows.
+    The new arm weighs the mean of the others. A rate per unit of weight (its offset in `rates`, or -1) shrinks as the total grows.
     """
     M = I[h.ARMS]
     for i in range(len(old)):
@@ -268,7 +268,7 @@ def widen(F, I, wide_F, wide_I, old, new, ahead, rates, kept):
 
 @inner
 def pick(F, I, b, u):
-    """The arm at share u, 0 <= u < 1, of the block's total: a walk down the sum tree. O(log M). An arm that there is, whatever the sums."""
+    """Return the arm at share u, 0 <= u < 1, of the block's total: a walk down the sum tree. Always a valid arm. O(log M)."""
     n = I[h.TOP_SIZE]
     offset = I[h.TOP]
     at = 0

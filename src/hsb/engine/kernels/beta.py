@@ -1,7 +1,7 @@
-"""Beta variables: drawn from one number u, and how probable it is that each of several is the least.
+"""Beta variables: draws from one number u, and the probability that each of several is the least.
 
-A loss with `good` and `bad` counts has the density of Beta(bad, good). All is done in its log-odds y = ln(loss / (1 - loss)), where the
-density is smooth and log-concave whatever the counts, and where losses close to 0 and to 1 keep their order.
+A loss with counts `good` and `bad` has the density Beta(bad, good). Everything is computed in the log-odds y = ln(loss / (1 - loss)). There the
+density is smooth and log-concave whatever the counts, and losses close to 0 or to 1 keep their order.
 
 Draws: splitmix64 seeded with u, Doornik's ziggurat for normals (2005), Marsaglia and Tsang for gammas (2000).
 """
@@ -20,7 +20,7 @@ _LAYERS, _RIM, _AREA = 128, 3.442619855899, 9.91256303526217e-3  # of the ziggur
 
 
 def _ziggurat():
-    """Right ends of the layers, and the share of each that lies wholly under the curve."""
+    """Return the right ends of the layers, and the share of each layer that lies wholly under the curve."""
     ends = np.zeros(_LAYERS + 1)
     f = reproducible_math.exp(-0.5 * _RIM * _RIM)
     ends[0], ends[1] = _AREA / f, _RIM
@@ -35,18 +35,18 @@ _ENDS, _SHARES = _ziggurat()
 
 @kernel("u")
 def uniform(state):
-    """A number inside (0, 1), and the next state."""
+    """Return a number inside (0, 1), and the next state."""
     state += STEP
     return inside(mixed(state)), state
 
 
 @kernel("u")
 def normal(state):
-    """A standard normal number, and the next state."""
+    """Return a standard normal number, and the next state."""
     while True:
         state += STEP
         bits = mixed(state)
-        layer = np.int64(bits & _127)  # the low bits; the number is made of the high ones
+        layer = np.int64(bits & _127)  # the low bits choose the layer, the high ones make the number
         v = 2.0 * inside(bits) - 1.0
         if abs(v) < _SHARES[layer]:
             return v * _ENDS[layer], state
@@ -67,7 +67,7 @@ def normal(state):
 
 @kernel("d u")
 def gamma(shape, state):
-    """A gamma number of a shape of at least 1, and the next state."""
+    """Return a gamma number of shape at least 1, and the next state."""
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
@@ -83,7 +83,7 @@ def gamma(shape, state):
 
 @kernel("d d u")
 def draw(good, bad, state):
-    """The log-odds of a loss that is Beta(bad, good), and the next state. A gamma of shape s < 1 is one of s + 1 times U^(1/s)."""
+    """Return the log-odds of a loss that is Beta(bad, good), and the next state. A gamma of shape s < 1 is one of s + 1 times U^(1/s)."""
     more = 0.0
     if bad < 1.0:
         u, state = uniform(state)
@@ -105,15 +105,15 @@ GOOD, BAD, SUM, SIDE, SHARE, MODE, HEIGHT, FIRST, BELOW, BEFORE = range(10)  # c
 DENSITY = 10  # NODES columns
 SURVIVAL = DENSITY + NODES  # NODES columns
 COLUMNS = SURVIVAL + NODES
-MANY = 1e6  # up to so many counts the logarithm may be rounded before it is multiplied by them; twice as fast
-_TAIL = reproducible_math.log(1e-12)  # what lies beyond an arm's range
-_STEPS = 1000  # in which an end is found, whatever the counts
+MANY = 1e6  # up to this count the logarithm may be rounded before it is multiplied by the count; twice as fast
+_TAIL = reproducible_math.log(1e-12)  # the mass beyond an arm's range
+_STEPS = 1000  # enough to find an end, whatever the counts
 MOST_PANELS = 2000
-_BEND, _SLOPE = 3.0, 9.0  # a panel's widest, in units of the density's curvature and of its slope: 1e-11 with 12 nodes
+_BEND, _SLOPE = 3.0, 9.0  # the widest panel, in units of the density's curvature and of its slope: error 1e-11 with 12 nodes
 
 
 def _legendre(x):
-    """The Legendre polynomial of degree NODES at x, and its derivative."""
+    """Return the Legendre polynomial of degree NODES at x, and its derivative."""
     before, p = 1.0, x
     for n in range(2, NODES + 1):
         before, p = p, ((2 * n - 1) * x * p - (n - 1) * before) / n
@@ -121,7 +121,7 @@ def _legendre(x):
 
 
 def _lagrange(nodes, j, x):
-    """At x, the polynomial that is 1 at node j and 0 at the others."""
+    """Return the value at x of the polynomial that is 1 at node j and 0 at the others."""
     product = 1.0
     for i in range(NODES):
         if i != j:
@@ -130,7 +130,7 @@ def _lagrange(nodes, j, x):
 
 
 def _panel():
-    """Nodes in [-1, 1], their weights, and the integrals from -1 to each node of the polynomials that are 1 at one node."""
+    """Return nodes in [-1, 1], their weights, and the integrals from -1 to each node of the polynomials that are 1 at one node."""
     nodes, weights = np.empty(NODES), np.empty(NODES)
     for i in range(NODES // 2):
         x = reproducible_math.cos_turns((i + 0.75) / (2.0 * NODES + 1.0))
@@ -154,7 +154,7 @@ _AT, _WEIGHT, _UP_TO = _panel()
 
 @kernel
 def _log_density(w, z):
-    """ln of the density at a distance z from the mode, seen from the side of the smaller count, so that no large numbers cancel."""
+    """Return ln of the density at distance z from the mode, computed from the smaller count so that no large numbers cancel."""
     z *= w[SIDE]
     share = w[SHARE]
     if z > 30.0:
@@ -167,7 +167,7 @@ def _log_density(w, z):
 
 @kernel
 def _slope(w, y):
-    """Derivative of the log-density."""
+    """Return the derivative of the log-density."""
     e = maths.exp(-abs(y))
     small, large = e / (1.0 + e), 1.0 / (1.0 + e)
     return w[BAD] * large - w[GOOD] * small if y < 0.0 else w[BAD] * small - w[GOOD] * large
@@ -175,13 +175,13 @@ def _slope(w, y):
 
 @kernel
 def _log_tail(w, z):
-    """ln of what lies beyond z from the mode, or more: by log-concavity it is at most density / slope."""
+    """Return an upper bound of ln of the mass beyond z from the mode: by log-concavity it is at most density / slope."""
     return _log_density(w, z) - maths.log(abs(_slope(w, w[MODE] + z)))
 
 
 @kernel
 def _end(w, z):
-    """How far from the mode, in the direction of z, the tail is negligible, and not much farther: there the density may be steep."""
+    """Return a distance from the mode, in the direction of z, just far enough that the tail is negligible: the density may be steep there."""
     near = 0.0
     for _ in range(_STEPS):
         if not _log_tail(w, z) > _TAIL:
@@ -214,7 +214,7 @@ def _prepare(w, good, bad):
 
 @kernel
 def _width(w, y, width):
-    """The widest panel from y, `width` at most, over which a polynomial follows the density."""
+    """Return the width of the widest panel from y, at most `width`, over which a polynomial approximates the density."""
     for _ in range(2):
         right = y + width
         e = maths.exp(-(0.0 if y < 0.0 < right else min(abs(y), abs(right))))
@@ -225,9 +225,9 @@ def _width(w, y, width):
 
 @kernel("D1 C1 d d d D1 D2")
 def add_least(counts, available, good, bad, weight, p, work):
-    """Add to p[m] `weight` times the probability that arm m has the least loss of the available arms; to 1e-9 of the weight.
+    """Add to p[m] `weight` times the probability that arm m has the least loss of the available arms, accurate to 1e-9 of the weight.
 
-    counts[2m] and counts[2m + 1] are added to the prior (good, bad); work has shape (arms, COLUMNS). O(M) for some 10 to 50 panels.
+    counts[2m] and counts[2m + 1] are added to the prior (good, bad); work has shape (arms, COLUMNS). O(M) for each of about 10 to 50 panels.
     """
     M = len(p)
     masked = len(available) > 0
@@ -244,7 +244,7 @@ def add_least(counts, available, good, bad, weight, p, work):
             if (not masked or available[m]) and work[m, FIRST] < y + width:
                 width = max(_width(work[m], y, width), min(work[m, FIRST] - y, width))
         panels += 1
-        if panels == MOST_PANELS:  # never seen: some 10 to 50 do for all counts; time is bounded whatever they are
+        if panels == MOST_PANELS:  # never seen: 10 to 50 panels suffice for all counts; the limit bounds the time
             least = 0.01 * (last - y)
         width = max(width, least)
         _add_panel(available, y, 0.5 * width, weight, p, work)
@@ -253,7 +253,7 @@ def add_least(counts, available, good, bad, weight, p, work):
 
 @kernel
 def _densities(w, y, half):
-    """Densities at the nodes of a panel, times half its width; mostly without a branch, as vectors."""
+    """Compute the densities at the nodes of a panel, times half its width; mostly without a branch, so that the loop becomes vectors."""
     share, n, height, mode, side = w[SHARE], w[SUM], w[HEIGHT], w[MODE], w[SIDE]
     if half == 0.0:
         for k in range(NODES):

@@ -1,11 +1,10 @@
-"""Path compression: one row for a chain of links all of whose visits went one way.
+"""Path compression: one row for a chain of links if all their visits went the same way.
 
-A chain goes from level `top` to level `bottom`, where it branches (bottom < DEPTH) or ends (bottom = DEPTH). All its links have seen
-the same rounds, so their arm weights are equal, and k links that stop with prior q each are one node that stops with prior
-1 - (1-q)^k: `STAY[k]` and `GO[k]`. An ended chain is a leaf, whatever its length. When a context leaves a chain, `split_odds` gives
-both parts their exact odds.
+A chain goes from level `top` to level `bottom`. It branches there (bottom < DEPTH) or ends (bottom = DEPTH). All its links have seen the
+same rounds, so their arm weights are equal. k links that each stop with prior q are one node that stops with prior 1 - (1-q)^k: `STAY[k]` and
+`GO[k]`. An ended chain is a leaf, whatever its length. When a context leaves a chain, `split_odds` gives both parts their exact odds.
 
-Link of a row in I: bottom + top * 4096, K children (-1: none), then the words of a key that went through it. A key is the path:
+Link of a row in I: bottom + top * 4096, K children (-1: no child), then the words of a key that went through it. A key is the path:
 one digit of BITS bits per level, the first split most significant, PER_WORD digits in a word.
 """
 
@@ -26,7 +25,7 @@ def digit(I, key, level):
 
 @inner
 def agree(I, link, key, level):
-    """Do the key and the link's key have the same first `level` digits?"""
+    """Return whether the key and the link's key have the same first `level` digits."""
     at = link + 1 + I[FANOUT]
     per, bits = I[PER_WORD], I[BITS]
     word = 0
@@ -40,7 +39,7 @@ def agree(I, link, key, level):
 
 @inner
 def leaves_at(I, link, key):
-    """The level at which a key that does not agree with a chain leaves it."""
+    """Return the level at which a key that does not agree with a chain leaves it."""
     level = I[link] >> 12
     while agree(I, link, key, level + 1):
         level += 1
@@ -49,10 +48,10 @@ def leaves_at(I, link, key):
 
 @inner
 def split_odds(F, I, row, links, above):
-    """Odds of the upper `above` links and of the lower ones of a chain of `links`: two pairs.
+    """Return the odds of the upper `above` links and of the lower ones of a chain of `links`: two pairs.
 
-    With S the chain's arm mass and P the weight of what hangs below it: stop = STAY[k] S, go = GO[k] P, and the lower part
-    weighs STAY[k-j] S + GO[k-j] P.
+    With S the chain's arm mass and P the weight below it: stop = STAY[k] S, go = GO[k] P, and the lower part weighs
+    STAY[k-j] S + GO[k-j] P.
     """
     below = links - above
     stop, go, e = rows.odds(F, I, row)
@@ -74,7 +73,7 @@ def split_odds(F, I, row, links, above):
 
 @inner
 def new_link(I, key, top):
-    """Count one more row, and link it as a chain from level `top` down to a leaf; return its number."""
+    """Add a row, and link it as a chain from level `top` down to a leaf; return its number."""
     at = I[ROWS]
     I[ROWS] += 1
     link = I[LINKS] + at * I[LINK_STRIDE]
@@ -89,7 +88,7 @@ def new_link(I, key, top):
 
 @inner
 def cut(F, I, at, level):
-    """Cut the chain of row `at` below a level: the row keeps the links above, a copy of it, returned by number, gets those below."""
+    """Cut the chain of row `at` below a level: the row keeps the links above, and a copy gets those below; return the copy's number."""
     k = I[FANOUT]
     link = I[LINKS] + at * I[LINK_STRIDE]
     row = I[ROW0] + at * I[STRIDE]
@@ -112,10 +111,10 @@ def cut(F, I, at, level):
 
 @inner
 def grow(F, I, key, n):
-    """After a visit of n rows that was not whole, link one more row, a leaf for the key; its own words are for the caller to fill.
+    """Link one more row, a leaf for the key, after a visit of n rows that was not whole. The caller fills the row's words.
 
-    Where the key leaves the chain of the last row visited, the row keeps the links above and a copy of it, returned by number, gets
-    those below; else return -1.
+    If the key leaves the chain of the last row visited, that row keeps the links above and a copy gets those below. Return the copy's number,
+    else -1.
     """
     low = -1
     level = -1
@@ -136,6 +135,6 @@ def grow(F, I, key, n):
 
 @inner
 def length(I, row):
-    """How many links the chain of a row has; the row is given by its place in F."""
+    """Return the number of links of a row's chain; the row is given by its offset in F."""
     link = I[LINKS] + (row - I[ROW0]) // I[STRIDE] * I[LINK_STRIDE]
     return (I[link] & 4095) - (I[link] >> 12) + 1

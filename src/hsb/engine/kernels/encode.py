@@ -1,10 +1,10 @@
-"""Contexts of mixed features as numbers: what models see (z), what trees see (cells), and the statistics that both rest on.
+"""Contexts of mixed features as numbers: columns for linear models (z), cells for trees, and the statistics that both are scaled by.
 
-A raw row has one float for each *input*, NaN where it is missing; one that was read when fewer inputs were known is shorter. What a
-input means stands in a row of `I` and a row of `F` (`inputs.py`). `where` lists the places of all categories, input by input. `head` counts.
+A raw row has one float for each *input*, NaN if it is missing. A row read when fewer inputs were known is shorter. A row of `I` and a row of
+`F` describe each input (`inputs.py`). `where` lists the columns in z of all categories, input by input. `head` has the totals.
 
-A category's raw value is its number k, in order of admission; limit + k says that it shares the place of k; -1 that it is new.
-A tag's is 1 or 0, or 2 where the input's place is shared by other tags and only they are there.
+The raw value of a category is its number k, in order of registration; limit + k means that it shares the column of k; -1 means unseen.
+The raw value of a tag is 1 or 0, or 2 if only other tags that share the input are present.
 """
 
 import math
@@ -56,7 +56,7 @@ from .splitmix import STEP, mixed
 
 @inner
 def encode_row(raw, z, cells, head, I, F, where):
-    """Fill z, and the cell of each tree, zeros behind what is known."""
+    """Fill z and the cell of each tree; entries beyond what is known are 0."""
     for p in range(len(z)):
         z[p] = 0.0
     z[0] = 1.0
@@ -82,7 +82,7 @@ def encode_row(raw, z, cells, head, I, F, where):
         elif kind == CYCLE:
             phase = x / F[s, PERIOD]
             cells[tree] = 1
-            if 0.0 <= phase <= 1.0:  # as every row that was read has it
+            if 0.0 <= phase <= 1.0:  # true of every row that was read
                 cells[tree] = 1 + min(int(phase * CELLS), CELLS - 1)
                 z[place] += maths.sin_turns(phase)
                 z[I[s, START]] += maths.cos_turns(phase)
@@ -96,7 +96,7 @@ def encode_row(raw, z, cells, head, I, F, where):
 
 @inner
 def leading_bits(x):
-    """A number's leading bits, so arranged that larger numbers never have smaller ones; never 0, which stands for missing."""
+    """Return a number's leading bits, arranged so that larger numbers never have smaller ones; never 0, which stands for missing."""
     bits = np.float64(x + 0.0).view(np.int64)  # 0.0 and -0.0 are the same
     if bits < 0:
         bits ^= 0x7FFFFFFFFFFFFFFF
@@ -105,7 +105,7 @@ def leading_bits(x):
 
 @inner
 def scaled(x, F, s):
-    """A number in standard deviations from the mean, cut."""
+    """Return a number in standard deviations from the mean, cut to CLIP."""
     if F[s, SCALE] == 0.0:
         return 0.0
     return min(max((x - F[s, SHIFT]) / F[s, SCALE], -CLIP), CLIP)
@@ -113,7 +113,7 @@ def scaled(x, F, s):
 
 @inner
 def category(x, limit):
-    """The number of a category among the limit's; -1 where it is new, or no category at all."""
+    """Return the number of a category below `limit`; -1 if it is unseen or not a category."""
     if 0.0 <= x < limit:
         return np.int64(x)
     if limit <= x < 2 * limit:
@@ -123,7 +123,7 @@ def category(x, limit):
 
 @inner
 def number_cell(x, I, F, s):
-    """1 .. CELLS, by how many edges are not above x; fewer edges are spread over all cells."""
+    """Return the cell of a number, 1 .. CELLS: the count of edges not above x; fewer edges are spread over all cells."""
     low, high = 0, I[s, EDGES]
     while low < high:
         middle = (low + high) // 2
@@ -136,7 +136,7 @@ def number_cell(x, I, F, s):
 
 @inner
 def spread(k, edges):
-    """The cell of the numbers above k of all edges."""
+    """Return the cell of the numbers above k of all edges."""
     return 1 + (2 * k * (CELLS - 1) + edges) // (2 * edges) if edges > 0 else 1
 
 
@@ -147,14 +147,14 @@ def encode(raw, z, cells, head, I, F, where):
 
 @kernel("D2 D2 L2 L1 L2 D2 L1", free=True)
 def encode_rows(raw, z, cells, head, I, F, where):
-    """`encode` for a table."""
+    """Do `encode` for every row of a table."""
     for t in range(len(raw)):
         encode_row(raw[t], z[t], cells[t], head, I, F, where)
 
 
 @inner
 def observe_row(raw, head, I, F, reservoir, recent):
-    """Count a raw row: moments of finite numbers, unseen and shared categories, a reservoir of whole rows, and the last ones, a column each."""
+    """Count a raw row: moments of finite numbers, unseen and shared categories, a reservoir of rows, and the last rows, one column each."""
     n = head[ROWS]
     j = n
     if n >= SAMPLE:
@@ -196,6 +196,6 @@ def observe(raw, head, I, F, reservoir, recent):
 
 @kernel("D2 L1 L2 D2 D2 D2", free=True)
 def observe_rows(raw, head, I, F, reservoir, recent):
-    """`observe` for a table."""
+    """Do `observe` for every row of a table."""
     for t in range(len(raw)):
         observe_row(raw[t], head, I, F, reservoir, recent)

@@ -1,25 +1,25 @@
-"""The ensemble: several models that predict each arm's loss, and one that weighs them. Its advice is the arm that promises least.
+"""The ensemble: several models predict each arm's loss, and a stacking model weighs them. It recommends the arm with the lowest index.
 
-The models see z, the places of an encoded context (`features/`), whose first is the constant 1:
+The models see z, the columns of an encoded context (`features/`; *places* in names here). The first is the constant 1.
 
 - *linear*: ridge regression for each arm, on z;
-- *cosines*: ridge regression for each arm, on cosines of random directions of z (Rahimi and Recht 2007), which are smooth curves;
+- *cosines*: ridge regression for each arm, on random Fourier features of z (Rahimi and Recht 2007), which are smooth curves;
 - *forest* (`forest.py`): trees that grow.
 
-Every model predicts the loss that is seen, so no importance weights are needed: a ridge regression of it on what they predicted, one for
-all arms together, weighs them, from weights that begin at (PRIOR). An arm never played is expected to lose 1/2; what is weighed, though,
-is a forecast from the average loss of all arms, so that no model looks good for being gloomy. The index of an arm is
+Every model predicts the observed loss, so no importance weights are needed. A ridge regression of the loss on the models' predictions, one
+for all arms together, weighs them; its weights begin at PRIOR. The loss of an arm never played is predicted as 1/2. The stacking inputs fall
+back to the average loss of all arms instead, so that pessimistic models are not favoured. The index of an arm is
 
-    weighed forecast - (1 - f) LINEAR_WIDTHS (1 + min(2, t / PATIENCE)) sd of linear - (f + w min(1, t / (2 PATIENCE))) sd of the forest,
+    stacked prediction - (1 - f) LINEAR_WIDTHS (1 + min(2, t / PATIENCE)) sd of linear - (f + w min(1, t / (2 PATIENCE))) sd of the forest,
 
-f and w being the weights of the forest and of the cosines, t the rounds learned: who stays long can afford to look again at what seems bad.
-For the cosines' own sd, which would take as long as all the rest, stands the forest's. After a fit to a log (`fit.py`) t counts the rounds
-since,
-and both widths are multiplied by their share of all: who has learned much and played nothing yet plays what is best.
+with f and w the weights of the forest and of the cosines, and t the rounds learned: in a long run, exploring an arm that seems bad is
+affordable. The forest's sd stands in for the cosines', which would take as long to compute as all the rest. After a fit to a log (`fit.py`) t
+counts the rounds since the fit, and both widths are multiplied by the share of those rounds in all rounds: a policy that has learned much from
+a log and played little exploits.
 
-Where an arm has lately lost so much more or less than predicted that it cannot be chance, the world has changed, and all models start anew:
-forecasts corrected by the arm's last 50 or so residuals must have predicted better than those corrected by its last 500, which know of every
-bias that is no news, with evidence beyond rounds^1.5 + 10000 (as in `advisor.py`).
+If an arm has lately lost more or less than predicted, by more than can be chance, the environment has changed and all models restart. The
+test compares predictions corrected by the arm's last 50 or so residuals with those corrected by its last 500, which contain every long-standing
+bias. The evidence must exceed rounds^1.5 + 10000 (as in `advisor.py`).
 """
 
 import math
@@ -56,30 +56,30 @@ from .words.ensemble import (
     WEIGHTS,
 )
 
-PRIOR = (0.8, 0.1, 0.1, 0.0)  # weights of linear, forest, cosines and a constant before anything is known
+PRIOR = (0.8, 0.1, 0.1, 0.0)  # weights of linear, forest, cosines and a constant before any round
 STACK_PRECISION = 5.0
 LINEAR_WIDTHS = 0.1  # standard deviations of optimism, at first
 PATIENCE = 5000.0  # rounds
-MEMORY, LONG_MEMORY = 0.98, 0.998  # of residuals, for each play of the arm
+MEMORY, LONG_MEMORY = 0.98, 0.998  # factors of the residuals, at each play of the arm
 SHRINK, SURE = 4.0, 1e4
 C1, C2, C3, C4, C5 = -19.73904346, 64.9300702, -85.28453151, 58.84210458, -21.1461384  # of cos(2 pi t) - 1, in t^2
-ALWAYS = -1  # of ridge.learn's turns
+ALWAYS = -1  # a value of ridge.learn's `turn`
 HUGE = 1e100
-LEAST = 0.01  # forecasts are cut to [LEAST, 1 - LEAST] where they are compared
+LEAST = 0.01  # predictions are cut to [LEAST, 1 - LEAST] before they are compared
 
 
 @inner
 def visit(F, I, z, available, reach):
-    """Reach pass: one node, whose block of arms has the advised ones' shares and 0 for the others."""
+    """Run the reach pass: one node, whose arm block has the shares of the recommended arms and 0 for the others."""
     advise(F, I, z, available)
     return put(F, I, I[INDEX], reach)
 
 
 @inner
 def advise(F, I, z, available):
-    """Each arm's index, inf where it is not available, and the arm that has the least. Changes nothing but scratch.
+    """Compute each arm's index, inf if it is not available, and the arm with the least. Changes nothing but scratch.
 
-    O(arms * (places^2 + cosines + trees * depth)).
+    O(arms * (columns^2 + cosines + trees * depth)).
     """
     d, index = I[PLACES], I[INDEX]
     cosines(F, I, z)
@@ -101,24 +101,26 @@ def advise(F, I, z, available):
             v = F[at + 8 : at + 8 + d]
             width = ridge.width(F, covariance_at(F, I, m), I[ROOM], z, v, d)
             value = weighed(F, I) - narrow * width - local * F[at + INPUTS]
-            F[index + m] = 0.5 if abs(value) > HUGE else value  # what no honest file leads to must not spoil probabilities
+            F[index + m] = (
+                0.5 if abs(value) > HUGE else value
+            )  # only a damaged file leads here; it must not spoil probabilities
         if F[index + m] < least:
             best, least = m, F[index + m]
-        elif F[index + m] != F[index + m]:  # NaN is advised, so that the round ends there (`advice.put`)
+        elif F[index + m] != F[index + m]:  # NaN is recommended, so that the round ends there (`advice.put`)
             best, least = m, -math.inf
     I[ADVICE] = best
 
 
 @inner
 def covariance_at(F, I, m):
-    """Where the linear covariance of an arm begins."""
+    """Return the offset of an arm's linear covariance."""
     room = I[ROOM]
     return I[LINEAR] + I[ARMS] * room + m * room * room
 
 
 @inner
 def cosine_at(I, m):
-    """Where the weights and the covariance of an arm's cosines begin."""
+    """Return the offsets of the weights and of the covariance of an arm's cosines."""
     n = I[COSINES] + 1
     at = I[COSINE] + I[COSINES] * (I[ROOM] + 1)
     return at + m * n, at + I[ARMS] * n + m * n * I[STRIDE]
@@ -126,13 +128,13 @@ def cosine_at(I, m):
 
 @inner
 def phi_at(I):
-    """Where the constant and the cosines stand, in scratch."""
+    """Return the offset in scratch of the constant and the cosines."""
     return I[SCRATCH] + 8 + I[ROOM]
 
 
 @inner
 def cosines(F, I, z):
-    """The cosines of z: place by place, so that the loops are vectors. A cosine is a polynomial here, right to 1e-6."""
+    """Compute the cosines of z, column by column, so that the loops become vectors. A cosine is a polynomial here, accurate to 1e-6."""
     d, k = I[PLACES], I[COSINES]
     at, scale = phi_at(I), math.sqrt(2.0 / max(k, 1))
     F[at] = 1.0
@@ -153,7 +155,7 @@ def cosines(F, I, z):
 
 @inner
 def _from_average(F, I, row, x, precision, n):
-    """What a forecast of 1/2 for the unknown is raised by if the average loss is expected instead. `row` is the covariance's first."""
+    """Return how much a prediction of 1/2 for the unknown rises if the average loss replaces 1/2. `row` is the covariance's first row."""
     at = I[STACK]
     average = (F[at + LOST] + 1.0) / (F[at + ROUNDS] + 2.0)
     s = 0.0
@@ -169,7 +171,7 @@ def _cut(p):
 
 @inner
 def inputs(F, I, z, m):
-    """Into the first words of scratch: what the models predict of an arm, each less 1/2, and 1; then the forest's width."""
+    """Write to the first words of scratch each model's prediction for an arm less 1/2, then 1, then the forest's width."""
     at, d, n = I[SCRATCH], I[PLACES], I[COSINES] + 1
     phi = F[phi_at(I) : phi_at(I) + n]
     weights, covariance = cosine_at(I, m)
@@ -185,15 +187,15 @@ def inputs(F, I, z, m):
 
 @inner
 def weighed(F, I):
-    """The forecast from the inputs in scratch."""
+    """Return the stacked prediction from the inputs in scratch."""
     return 0.5 + ridge.predict(F, I[STACK] + WEIGHTS, F[I[SCRATCH] : I[SCRATCH] + INPUTS], INPUTS)
 
 
 @inner
 def prepare(F, I, z, arm, visited):
-    """What `learn` needs in scratch: paths, cosines and the inputs of the arm. Is its forecast a number? Changes nothing that is learned.
+    """Fill the scratch that `learn` needs: paths, cosines and the inputs of the arm. Return whether its prediction is a number.
 
-    `visited`: the last thing done was `visit`, for the same z.
+    Changes nothing that is learned. `visited`: the last call was `visit`, for the same z.
     """
     if not visited:
         cosines(F, I, z)
@@ -207,7 +209,7 @@ def prepare(F, I, z, arm, visited):
 def learn(F, I, z, arm, loss):
     """Learn the loss of an arm at z, after `prepare`: the weights of the models first, then the models.
 
-    O(places^2 + cosines^2 + trees * depth).
+    O(columns^2 + cosines^2 + trees * depth).
     """
     at, stack, d, n = I[SCRATCH], I[STACK], I[PLACES], I[COSINES] + 1
     changed = _watch(F, I, arm, loss, min(max(weighed(F, I), LEAST), 1.0 - LEAST))
@@ -218,7 +220,7 @@ def learn(F, I, z, arm, loss):
     F[stack + LOST] += loss
     if changed:
         start(F, I)
-        F[stack + ROUNDS], F[stack + LOST] = 1.0, loss  # this one is the first that the new models learn
+        F[stack + ROUNDS], F[stack + LOST] = 1.0, loss  # the new models learn this round first
         forest.trace(F, I, z)
     ridge.learn(F, I[LINEAR] + arm * I[ROOM], covariance_at(F, I, arm), I[ROOM], z, loss - 0.5, v, d, turn)
     weights, covariance = cosine_at(I, arm)
@@ -228,7 +230,7 @@ def learn(F, I, z, arm, loss):
 
 @inner
 def _watch(F, I, arm, loss, p):
-    """Has the world changed? Compares forecasts corrected by what was wrong with the arm's lately, and by what was wrong for long."""
+    """Return whether the environment has changed: compare predictions corrected by the arm's recent errors and by its long-term errors."""
     stack = I[STACK]
     at = stack + MEMORIES + 4 * arm
     short = min(max(p + F[at] / (F[at + 1] + SHRINK), LEAST), 1.0 - LEAST)
@@ -245,7 +247,7 @@ def _watch(F, I, arm, loss, p):
 
 @inner
 def start(F, I):
-    """All models at their prior, and the sums over rounds at 0; how they are weighed stays."""
+    """Set all models to their prior and the sums over rounds to 0. The stacking weights stay."""
     M, d, n, stack = I[ARMS], I[PLACES], I[COSINES] + 1, I[STACK]
     precision = F[I[RIDGE] : I[RIDGE] + I[ROOM]]
     for m in range(M):
@@ -260,7 +262,7 @@ def start(F, I):
 
 @inner
 def weigh_anew(F, I):
-    """The models' weights as they begin."""
+    """Set the stacking weights to their prior."""
     stack = I[STACK]
     for i in range(INPUTS):
         F[stack + WEIGHTS + i] = PRIOR[i]
@@ -270,13 +272,13 @@ def weigh_anew(F, I):
 
 @kernel("D1 L1")
 def begin(F, I):
-    """An ensemble that knows nothing: `start`, and the weights of its models."""
+    """Set up an ensemble that knows nothing: `start`, and the stacking weights."""
     weigh_anew(F, I)
     start(F, I)
 
 
 @kernel("D1 L1")
 def look_again(F, I):
-    """After places were added: trees that never split draw their cuts anew, so that these may be at any place."""
+    """After columns were added, let trees that never split redraw their cuts, so that these may be at any column."""
     if I[NODES_USED] == TREES:
         forest.look_again(F, I)

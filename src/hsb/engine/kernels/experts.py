@@ -1,13 +1,13 @@
 """Exponential weights over a list of experts: EXP4, and Section III's mixture of mappings.
 
-An expert's weight is kept twice. `logs` is the truth; `weights` is its exponential, for speed, or 0 where that is below `TINY`. Factors are
-never above 1, so weights only fall; before their total leaves the double range all of them are computed anew from the logarithms,
-whose largest is then 0. So no weight is lost, however long the run, and nothing is floored.
+An expert's weight is stored twice. `logs` is exact; `weights` is its exponential, for speed, or 0 below `TINY`. Factors are never above 1, so
+weights only fall. Before their total leaves the double range, all of them are recomputed from the logarithms, shifted so that the largest is
+0. So no weight is lost, however long the run, and nothing is floored.
 
-`advice[row, k]` is the arm of expert k, or `advice[row, k, m]` what it gives arm m: Numba compiles one or the other. An expert sleeps where
-nothing it advises is available. `available` is empty where every arm is, else one byte per arm.
+`advice[row, k]` is the arm of expert k, or `advice[row, k, m]` its probability of arm m: Numba compiles a variant for each. An expert sleeps if
+nothing it advises is available. `available` is empty if every arm is available, else one byte per arm.
 
-`seen[0]` counts the rounds learned, in the call that learns them: how an interrupt is found to have come before or after.
+`seen[0]` counts the rounds learned, in the call that learns them: it shows whether an interrupt came before or after.
 """
 
 import math
@@ -20,12 +20,12 @@ from .jit import kernel
 from .rounds import MOST, is_sole, pick
 
 TINY = 1e-300  # smaller weights are 0 until the next rescaling
-LOW = 1e-100  # the total that calls for one: weights left out are then less than 1e-200 of it
-UNSEEN = 1e-200  # experts awake that weigh less than this together are summed in logarithms
+LOW = 1e-100  # below this total comes a rescaling: weights left out are then less than 1e-200 of it
+UNSEEN = 1e-200  # awake experts whose total is below this are summed in logarithms
 
 
 class Table(NamedTuple):
-    """Whole rounds: advice, and which row of it each round has; masks, which may have no columns; losses and u's."""
+    """Whole rounds: advice, and the row of it that each round has; masks, which may have no columns; losses and uniform samples."""
 
     advice: np.ndarray
     row: np.ndarray
@@ -36,7 +36,7 @@ class Table(NamedTuple):
 
 @kernel
 def _awake(advice, row, k, available):
-    """How much of an expert's advice is available; 0 where it sleeps."""
+    """Return how much of an expert's advice is available; 0 if it sleeps."""
     if advice.ndim == 2:
         return 1.0 if len(available) == 0 or available[advice[row, k]] != 0 else 0.0
     a = 0.0
@@ -48,7 +48,7 @@ def _awake(advice, row, k, available):
 
 @kernel
 def _share(advice, row, k, m, a):
-    """What an expert awake gives an available arm, its advice renormalised over the available ones."""
+    """Return an awake expert's probability of an available arm, with its advice renormalised over the available arms."""
     if advice.ndim == 2:
         return 1.0 if advice[row, k] == m else 0.0
     return advice[row, k, m] / a
@@ -56,7 +56,7 @@ def _share(advice, row, k, m, a):
 
 @kernel
 def _add(advice, row, k, available, a, w, p):
-    """Add what an expert of weight w, awake, gives each arm."""
+    """Add to p the advice of an awake expert of weight w."""
     if advice.ndim == 2:
         p[advice[row, k]] += w
     else:
@@ -67,7 +67,7 @@ def _add(advice, row, k, available, a, w, p):
 
 @kernel
 def _factor(advice, step, x, f):
-    """exp(-step), where f = exp(-x) is known: one exponential a round where each expert advises one arm."""
+    """Return exp(-step), given f = exp(-x): one exponential a round if each expert advises one arm."""
     if advice.ndim == 2:
         return f if step > 0.0 else 1.0
     if step == x:
@@ -77,7 +77,7 @@ def _factor(advice, step, x, f):
 
 @kernel
 def _weigh_logs(logs, advice, row, available, p):
-    """`p`, up to its scale, where the experts awake weigh too little for plain numbers; equal shares where all sleep."""
+    """Fill `p`, up to its scale, if the awake experts weigh too little for plain numbers; equal shares if all sleep."""
     top = -math.inf
     for k in range(len(logs)):
         if _awake(advice, row, k, available) > 0.0:
@@ -93,7 +93,7 @@ def _weigh_logs(logs, advice, row, available, p):
 
 @kernel("D1 D1 D3 l C1 D1", "D1 D1 I2 l C1 D1")
 def mix(logs, weights, advice, row, available, p):
-    """Fill p with the probabilities of the arms, which add to 1; those not available get 0. O(experts)."""
+    """Fill p with the probabilities of the arms, which add to 1; arms not available get 0. O(experts)."""
     for m in range(len(p)):
         p[m] = 0.0
     for k in range(len(weights)):
@@ -118,14 +118,14 @@ def _sum(p):
 
 @kernel("D1 D1 D3 l C1 D1 d", "D1 D1 I2 l C1 D1 d")
 def decide(logs, weights, advice, row, available, p, u):
-    """The arm that the number u in [0, 1) selects, and its probability. Changes nothing but the scratch p."""
+    """Return the arm that the number u in [0, 1) selects, and its probability. Changes nothing but the scratch p."""
     mix(logs, weights, advice, row, available, p)
     return pick(p, u)
 
 
 @kernel
 def _log_kept(logs, weights, advice, row, available, arm, x, f):
-    """ln of what the experts awake keep of their total weight. O(experts)."""
+    """Return ln of the part of their total weight that the awake experts keep. O(experts)."""
     before, after = 0.0, 0.0
     for k in range(len(weights)):
         a = _awake(advice, row, k, available)
@@ -155,7 +155,7 @@ def _log_kept(logs, weights, advice, row, available, arm, x, f):
 def learn(logs, weights, seen, advice, row, available, arm, x):
     """Multiply each expert's weight by exp(-x advice[arm]), x = rate * loss / propensity, and count the round. O(experts).
 
-    Sleeping experts are multiplied by what those awake keep of their total: up to a common scale, the experts awake keep their total.
+    Sleeping experts are multiplied by the factor by which the awake experts' total changes: up to a common scale, the awake keep their total.
     """
     seen[0] += 1
     if x <= 0.0 or is_sole(available):  # a single arm available is advised by every expert awake: nothing to learn
@@ -185,7 +185,7 @@ def learn(logs, weights, seen, advice, row, available, arm, x):
 
 @kernel("D1 D1")
 def rescale(logs, weights):
-    """Make the largest logarithm 0 and compute every weight anew. O(experts), once in a long while."""
+    """Shift the logarithms so that the largest is 0, and recompute every weight. O(experts), rarely."""
     top = -math.inf
     for k in range(len(logs)):
         top = max(top, logs[k])

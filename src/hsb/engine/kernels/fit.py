@@ -1,7 +1,7 @@
-"""An ensemble's models fitted to rows that are known whole, not round by round (`engine/state/fit.py` says in which order).
+"""Fitting an ensemble's models to rows that are known whole, not round by round (`engine/state/fit.py` has the order of the steps).
 
-`Z` has a row for each place and a column for each row of the log, so that a cut reads one line of memory; `z` is scratch for one row of the
-log. Sums go in the order in which rows lie, whatever the machine.
+`Z` has a row for each column of z and a column for each row of the log, so that a cut reads one line of memory. `z` is scratch for one row of
+the log. Sums are taken in the order of the rows, on every machine.
 """
 
 import math
@@ -46,24 +46,24 @@ from .words.ensemble import (
     WEIGHTS,
 )
 
-TRIES = 60  # cuts that a node chooses from
-FEWEST = 15  # rows that a node must have to be cut
-GAIN = 1.0  # that a cut needs
-SUREST = 0.999  # of the share of a row in its own forecast
+TRIES = 60  # random cuts that a node compares
+FEWEST = 15  # a node with fewer rows is not cut
+GAIN = 1.0  # a cut must gain at least this
+SUREST = 0.999  # the most that x' P x counts
 
 
 @inner
 def _read(Z, t, z):
-    """Row t of the log, into z."""
+    """Copy row t of the log into z."""
     for i in range(len(Z)):
         z[i] = Z[i, t]
 
 
 @kernel("D1 L1 D2 L1 D1 D1 D3 D2 b")
 def add_rows(F, I, Z, arm, loss, z, A, b, curved):
-    """Add to A and b, an entry an arm, x x' and x (loss - 1/2) of every row: x is z, or if `curved` a constant and cosines of it.
+    """Add x x' and x (loss - 1/2) of every row to A and b, by arm: x is z, or if `curved` a constant and cosines of z.
 
-    O(rows * places^2), places that are 0 apart.
+    O(rows * columns^2), without the columns that are 0.
     """
     d, at = (I[COSINES] + 1 if curved else len(Z)), ensemble.phi_at(I)
     for t in range(len(arm)):
@@ -86,9 +86,9 @@ def add_rows(F, I, Z, arm, loss, z, A, b, curved):
 
 @kernel("D1 L1 D2 L1 D1 D1 D1 b")
 def left_out(F, I, Z, arm, loss, z, out, curved):
-    """Into out: what the linear models, or if `curved` the cosines, predict of each row without having learned it, less 1/2.
+    """Write to `out` each row's leave-one-out prediction less 1/2, by the linear models, or if `curved` by the cosines.
 
-    Without a row a ridge regression is wrong by its error over 1 - x' P x, P being the covariance with it. O(rows * places^2).
+    A ridge regression without a row errs by its error over 1 - x' P x, where P is the covariance with the row. O(rows * columns^2).
     """
     at, n, stack = I[SCRATCH], I[COSINES] + 1, I[STACK]
     phi, d = ensemble.phi_at(I), (n if curved else len(Z))
@@ -112,10 +112,10 @@ def left_out(F, I, Z, arm, loss, z, out, curved):
 
 @kernel("D1 L1 D2 L1 D1 L1 L1 L1 L2 D1")
 def grow(F, I, Z, arm, loss, rows, order, other, spans, sides):
-    """Grow every tree anew from these rows of the log: a node is cut where, of TRIES random cuts at values of its rows, most is gained.
+    """Grow every tree again from these rows of the log. A node takes the best of TRIES random cuts at values of its rows.
 
-    No node counts anything yet (`count`). `order` and `other`, as long as `rows`, `spans`, three words for each node, and `sides`, one cut that
-    a leaf watches, are scratch. O(trees * rows * TRIES * depth).
+    Nodes have no counts yet (`count`). Scratch: `order` and `other`, as long as `rows`; `spans`, three words for each node; `sides`, one cut
+    that a leaf watches. O(trees * rows * TRIES * depth).
     """
     forest.start(F, I)
     M = I[ARMS]
@@ -154,7 +154,7 @@ def grow(F, I, Z, arm, loss, rows, order, other, spans, sides):
 
 @inner
 def _best(F, I, Z, arm, loss, rows, sides):
-    """The place and the threshold of the best of TRIES cuts; -1 where none gains enough."""
+    """Return the column and the threshold of the best of TRIES cuts; column -1 if no cut gains enough."""
     best, at, most, M, n = -1, 0.0, GAIN, I[ARMS], len(rows)
     for _ in range(TRIES):
         place = forest.draw_place(F, I)
@@ -176,7 +176,7 @@ def _best(F, I, Z, arm, loss, rows, sides):
 
 @inner
 def _part(Z, place, threshold, rows, other):
-    """Rows on the left of a cut come first, each side in the order that it had; how many these are."""
+    """Move rows on the left of a cut to the front; each side keeps its order. Return the number of rows on the left."""
     left = right = 0
     for q in range(len(rows)):
         t = rows[q]
@@ -193,7 +193,7 @@ def _part(Z, place, threshold, rows, other):
 
 @kernel("D1 L1 D2 L1 D1 L1 D1")
 def count(F, I, Z, arm, loss, rows, z):
-    """Trees that were grown learn these rows of the log, without being cut any further. O(rows * trees * depth)."""
+    """Let grown trees learn these rows of the log, without further cuts. O(rows * trees * depth)."""
     for q in range(len(rows)):
         t = rows[q]
         _read(Z, t, z)
@@ -203,7 +203,7 @@ def count(F, I, Z, arm, loss, rows, z):
 
 @kernel("D1 L1 D2 L1 L1 D1 D1")
 def predict(F, I, Z, arm, rows, z, out):
-    """Into out: what the forest predicts of these rows of the log, less 1/2."""
+    """Write to `out` the forest's predictions for these rows of the log, less 1/2."""
     for q in range(len(rows)):
         t = rows[q]
         _read(Z, t, z)
@@ -213,7 +213,7 @@ def predict(F, I, Z, arm, rows, z, out):
 
 @kernel("D1 L1")
 def watch(F, I):
-    """From now on leaves watch cuts, as far as there is room, and look at them when they have seen half as much again."""
+    """Let leaves watch cuts, as far as there is room, and look at them after half as many visits again."""
     M = I[ARMS]
     stride = 2 * M + COUNTS
     I[BLOCKS_USED] = 0
@@ -228,7 +228,7 @@ def watch(F, I):
 
 @kernel("D1 L1 D2 D1 D1 D1")
 def weigh(F, I, forecasts, loss, x, v):
-    """Weigh the models anew by what they predicted of each row, a column each, less 1/2; x and v are scratch."""
+    """Refit the stacking weights to the models' predictions of each row, less 1/2, one column each; x and v are scratch."""
     ensemble.weigh_anew(F, I)
     for t in range(len(loss)):
         for j in range(INPUTS - 1):
@@ -240,6 +240,6 @@ def weigh(F, I, forecasts, loss, x, v):
 
 @kernel("L1 l")
 def deal(fold, count):
-    """Into fold: to which of `count` folds each row of a log belongs, as good as drawn."""
+    """Write to `fold` which of `count` folds each row of a log belongs to, pseudo-random by the row's number."""
     for t in range(len(fold)):
         fold[t] = int(mixed(np.uint64(t) * STEP) >> np.uint64(40)) % count

@@ -1,11 +1,11 @@
 """When the rate falls by the factor r, every mapping's weight P becomes prior^(1-r) P^r, renormalised (`docs/proofs.md`).
 
-That is as if all losses so far had been learned at the new rate: weights are prior * exp(-rate * loss) again. In a tree it is one pass,
-children first. With H the sum over the ways below a node of prior^(1-r) P^r, and A the same over its arms,
+The result is as if all losses so far had been learned at the new rate: weights are prior * exp(-rate * loss) again. In a tree it takes one
+pass, children first. With H the sum over the mappings below a node of prior^(1-r) P^r, and A the same over its arms,
 
     H = stop_prior^(1-r) stop^r A + go_prior^(1-r) go^r (product of H over the children),
 
-and the two terms, divided by H, are the new odds. H = 1 for what was never visited. A chain of links is one node here, exactly: all its links
+and the two terms, divided by H, are the new odds. H = 1 for a node never visited. A chain of links is one node here, exactly: all its links
 have the same arms.
 """
 
@@ -19,18 +19,18 @@ from .words.tree import CAPACITY, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, ROOTS, 
 
 @kernel("D1 L1 L1 d D1")
 def blocks(F, I, places, r, logs):
-    """Flatten the arm blocks at `places`; ln A of each into `logs`. O(blocks * M)."""
+    """Flatten the arm blocks at `places`; write ln A of each to `logs`. O(blocks * M)."""
     for i in range(len(places)):
         logs[i] = arms.flatten(F, I, places[i], r)
 
 
 @inner
 def _row(F, I, row, links, r, below):
-    """Flatten one row of a tree, which stands for so many links; ln H."""
+    """Flatten one row of a tree, which stands for `links` links; return ln H."""
     stop, go, e = rows.odds(F, I, row)
     stop, go = rows.logs(stop, go, e)
     A = arms.flatten(F, I, row + ARMS_AT, r)
-    if go == -math.inf:  # a leaf, or a chain that ends in one: stopping is all it can do
+    if go == -math.inf:  # a leaf, or a chain that ends in one: it can only stop
         return rows.store_logs(F, I, row, r * stop + A, go)
     stay = F[I[STAY] + links]
     log_stop = (1.0 - r) * maths.log(stay) + r * stop + A if stay > 0.0 else -math.inf
@@ -39,7 +39,7 @@ def _row(F, I, row, links, r, below):
 
 @kernel("D1 L1 d D1")
 def dense(F, I, r, H):
-    """Flatten a DENSE tree; `H` has a zero for every node, and is left with ln H of each. ln H of all roots. O(nodes in use)."""
+    """Flatten a DENSE tree. `H` has a zero for every node, and receives ln H of each. Return ln H of all roots. O(nodes in use)."""
     k, nodes = I[FANOUT], I[CAPACITY]
     total = 0.0
     for node in range(nodes - 1, -1, -1):
@@ -57,7 +57,7 @@ def dense(F, I, r, H):
 
 @kernel("D1 L1 d L1 D1")
 def compressed(F, I, r, order, H):
-    """The same for a COMPRESSED tree, whose rows come children first in `order`."""
+    """Flatten a COMPRESSED tree, whose rows come children first in `order`."""
     k = I[FANOUT]
     total = 0.0
     for at in order:

@@ -1,13 +1,14 @@
-"""A forest that grows while it plays: trees over the places of z, each a mixture of its own prunings.
+"""A forest that grows as it learns: trees over the columns of z, each a mixture over its prunings.
 
-A node sums, for each arm, the losses of its plays and what they fell short of 1. As in the advisor (`advisor.py`) it expects what the rest
-of its parent has seen, and stops or goes on by Bayes evidence; here the tree is grown. A leaf watches CUTS random cuts, each a place and a
-threshold near a value seen, with the counts of both sides; after some visits it splits by the one that tells most, if that is enough:
+For each arm a node sums the losses of its plays and one minus those losses. As in the advisor (`advisor.py`), its prior is what the rest of
+its parent has seen, and Bayes evidence decides whether it stops or continues; here the tree grows. A leaf watches CUTS random cuts, each a
+column and a threshold near an observed value, with the counts of both sides. After some visits it splits by the cut with the largest gain, if
+that is enough:
 
     gain = sum over arms of (h d^2 / (mu (1 - mu)) - ln(1 + h)) / 2,    h = n0 n1 / (n0 + n1),   d the difference of the sides' means,
 
-which is how much better two means predict than one, and what the second costs (Schwarz 1978). Its children begin with the counts of
-the sides. Trees are averaged.
+which is how much better two means predict than one, less the price of the second (Schwarz 1978). The children begin with the counts of the
+sides. The trees' predictions are averaged.
 """
 
 import math
@@ -45,16 +46,16 @@ from .words.ensemble import (
     WATCH,
 )
 
-SHRINK = 1.0  # how many plays the parent's mean is worth
+SHRINK = 1.0  # the parent's mean counts as this many plays
 FIRST = 15.0  # visits after which a leaf first looks for a cut; then each time half as many more
-LEAST = 2.0  # gain that a cut needs
-SETTLE = 0.3  # probability that a cut without threshold takes the value at hand
-SUREST = 1e-9  # means are cut to [SUREST, 1 - SUREST] where evidence is weighed: nested means round to 1, and a loss below 1 then has q = 0
+LEAST = 2.0  # a cut must gain at least this
+SETTLE = 0.3  # probability that a cut without threshold takes the current value
+SUREST = 1e-9  # evidence cuts means to [SUREST, 1 - SUREST]: nested means can round to 1, and a loss below 1 then has q = 0
 
 
 @inner
 def draw(I):
-    """The next of the forest's own numbers in [0, 1): a function of how many there were."""
+    """Return the next of the forest's random numbers in [0, 1): a function of how many were drawn."""
     I[SEED] += 1
     return float(mixed(np.uint64(I[SEED]) * STEP) >> np.uint64(11)) / 9007199254740992.0
 
@@ -66,7 +67,10 @@ def _shrunk(lost, kept, expected):
 
 @inner
 def trace(F, I, z):
-    """Into scratch, for each tree: how many nodes contain z, then the row of each and the posterior probability that the tree stops there."""
+    """Write to scratch the path of z in each tree.
+
+    That is the number of nodes that contain z, then each node's row and the posterior probability that the tree stops there.
+    """
     stride, at = 2 * I[ARMS] + COUNTS, I[TRACE]
     for k in range(TREES):
         row, reach, n = I[NODE] + k * stride, 1.0, 0
@@ -86,7 +90,7 @@ def trace(F, I, z):
 
 @inner
 def predict(F, I, arm):
-    """After `trace`: what an arm will lose, and a standard deviation of that, as averages over the trees."""
+    """Return an arm's predicted loss and its standard deviation, as averages over the trees; after `trace`."""
     own, at = COUNTS + 2 * arm, I[TRACE]
     mean = width = 0.0
     for _ in range(TREES):
@@ -109,7 +113,7 @@ def predict(F, I, arm):
 
 @inner
 def learn(F, I, z, arm, loss):
-    """After `trace`: learn the loss of an arm at z in every tree."""
+    """Learn the loss of an arm at z in every tree; after `trace`."""
     own, at, means = COUNTS + 2 * arm, I[TRACE], I[TRACE] + TREES * TRACED
     for _ in range(TREES):
         expected, lost, kept = 0.5, 0.0, 0.0
@@ -142,7 +146,7 @@ def learn(F, I, z, arm, loss):
 
 @inner
 def _watch(F, I, z, arm, loss, row, level):
-    """Count the round on both sides of the cuts that a leaf watches; split it if one of them tells enough."""
+    """Count the round on both sides of the cuts that a leaf watches; split the leaf if a cut gains enough."""
     M = I[ARMS]
     width = WATCH + 4 * M
     block = I[BLOCK] + (int(F[row + CUT]) - 1) * CUTS * width
@@ -173,7 +177,7 @@ def _watch(F, I, z, arm, loss, row, level):
 
 @inner
 def gain_of(F, cut, M):
-    """How much better two means an arm predict than one."""
+    """Return how much better two means an arm predict than one."""
     if F[cut + SET] == 0.0:
         return 0.0
     gain = 0.0
@@ -191,7 +195,7 @@ def gain_of(F, cut, M):
 
 @inner
 def _split(F, I, row, block, cut):
-    """A leaf becomes a node. Its left child watches in its block, its right one in a new block, if there is room."""
+    """Turn a leaf into a node. Its left child watches cuts in its block, its right child in a new block if there is room."""
     M = I[ARMS]
     stride = 2 * M + COUNTS
     left = I[NODES_USED]
@@ -216,7 +220,7 @@ def _split(F, I, row, block, cut):
 
 @inner
 def watch_anew(F, I, block):
-    """Random places to cut at, by `PROBABILITY`; thresholds come with the next values."""
+    """Draw random columns to cut at, by `PROBABILITY`; thresholds come with the next values."""
     width = WATCH + 4 * I[ARMS]
     for c in range(CUTS):
         cut = block + c * width
@@ -227,7 +231,7 @@ def watch_anew(F, I, block):
 
 @inner
 def draw_place(F, I):
-    """A place, with the probability that `PROBABILITY` gives it: the sums of the probabilities up to it."""
+    """Draw a column with the probabilities whose cumulative sums are in `PROBABILITY`."""
     u = draw(I)
     low, high = 0, I[PLACES] - 1
     while low < high:
@@ -241,14 +245,14 @@ def draw_place(F, I):
 
 @inner
 def look_again(F, I):
-    """Trees that are leaves draw their cuts anew."""
+    """Redraw the cuts of trees that are leaves."""
     for k in range(TREES):
         watch_anew(F, I, I[BLOCK] + k * CUTS * (WATCH + 4 * I[ARMS]))
 
 
 @inner
 def start(F, I):
-    """Trees that are leaves."""
+    """Reset every tree to a leaf."""
     M = I[ARMS]
     stride = 2 * M + COUNTS
     I[NODES_USED], I[BLOCKS_USED] = TREES, TREES

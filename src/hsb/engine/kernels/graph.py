@@ -1,7 +1,7 @@
 """One round on any hierarchy whose nodes and child groups can be listed: `Hierarchy`, `PositionSplits`, `ArbitrarySplits`.
 
-`locate.py` lists the nodes that contain the leaf, parents first, and for each of their groups the place in that list of the
-one child that contains the leaf. What follows is the odds form, word for word: reach down, ratio up.
+`locate.py` lists the nodes that contain the leaf, parents first. For each of their groups it gives the index in that list of the
+one child that contains the leaf. The rest is the odds form of the algorithm: reach down, ratio up.
 
 Row of a node in F: its options (`options.py`), then its arm block.
 """
@@ -17,14 +17,14 @@ from .words.graph import EDGE, LIST, NODE0, RATIO, REACH, START
 
 @inner
 def _node(I, i):
-    """Where the row of the i-th node begins, how many options it has, and the place of the first group's child in the list."""
+    """Return the offset of the i-th node's row, its number of options, and the index in EDGE of its first group's child."""
     start = I[START] + i
     return I[I[NODE0] + I[I[LIST] + i]], I[start + 1] - I[start] + 1, I[EDGE] + I[start]
 
 
 @inner
 def visit(F, I, key, reach):
-    """Reach pass. O(nodes that contain the leaf + their groups)."""
+    """Run the reach pass. O(nodes that contain the leaf + their groups)."""
     n = locate(I, key[0])
     R = I[REACH]
     for i in range(n):
@@ -46,7 +46,7 @@ def visit(F, I, key, reach):
 
 @inner
 def log_visit(F, I, n, reach):
-    """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too."""
+    """Replace the weights of the n nodes just visited by ln(reach * stop); reach is ln too."""
     R = I[REACH]
     for i in range(n):
         F[R + i] = -math.inf
@@ -64,7 +64,7 @@ def log_visit(F, I, n, reach):
 
 @inner
 def ratio(F, I, n, arm, x, f, available, g):
-    """Ratio pass over the n nodes just visited; return the root's ratio. x <= STEP."""
+    """Run the ratio pass over the n nodes just visited; return the root's ratio. x <= STEP."""
     R = I[RATIO]
     for i in range(n - 1, -1, -1):
         row, k, edge = _node(I, i)
@@ -80,7 +80,7 @@ def ratio(F, I, n, arm, x, f, available, g):
 
 @inner
 def ratio_log(F, I, n, arm, x, available, log_g):
-    """The same in logarithms, for any x; return ln of the root's ratio."""
+    """Run the ratio pass in logarithms, for any x; return ln of the root's ratio."""
     R = I[RATIO]
     for i in range(n - 1, -1, -1):
         row, k, edge = _node(I, i)

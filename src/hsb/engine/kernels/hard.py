@@ -1,4 +1,4 @@
-"""Rounds in logarithms: those that offer only arms whose probability a double cannot tell from 0, and steps too large for the fast passes."""
+"""Rounds in logarithms: if the available arms' probability is too close to 0 for a double, or a step is too large for the fast passes."""
 
 import math
 
@@ -14,21 +14,21 @@ UNSEEN = 1e-90  # below this total the probabilities of the available arms are c
 
 @inner
 def mix(F, I, key, available, p):
-    """Fill p with the probabilities of the available arms where a double can hardly tell their total from 0."""
+    """Fill p with the probabilities of the available arms if their total is too close to 0 for a double."""
     _log_probabilities(F, I, key, available, p)
     _normalise(p)
 
 
 @inner
 def log_g(F, I, key, available, p, arm, x):
-    """`rounds._log_g` likewise."""
+    """Compute `rounds._log_g` in logarithms."""
     _log_probabilities(F, I, key, available, p)
     return _log_kept(p, arm, x)
 
 
 @inner
 def weigh(F, I, key, available, step, drift):
-    """The rest of `rounds.update`, for any `step` = (arm, x, ln g): ln of the whole mixture's ratio."""
+    """Run the rest of `rounds.update` for any `step` = (arm, x, ln g); return ln of the whole mixture's ratio."""
     r = 0.0
     for k in range(I[state_words.MEMBERS] - 1, -1, -1):
         f, i, part = members.own(F, I, k, key)
@@ -42,7 +42,7 @@ def weigh(F, I, key, available, step, drift):
 
 @inner
 def _ratio_log(F, I, key, n, step, available):
-    """`kinds.ratio` in logarithms, for `step` = (arm, x, ln g)."""
+    """Run `kinds.ratio` in logarithms, for `step` = (arm, x, ln g)."""
     arm, x, log_g = step
     kind = I[h.KIND]
     if kind == h.DENSE or kind == h.COMPRESSED:
@@ -58,7 +58,7 @@ def _ratio_log(F, I, key, n, step, available):
 
 @inner
 def _log_visit(F, I, key, n, reach):
-    """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too. Return ln of the rest."""
+    """Replace the weights of the n nodes just visited by ln(reach * stop); reach is ln too. Return ln of the rest."""
     kind = I[h.KIND]
     if kind == h.DENSE or kind == h.COMPRESSED:
         return tree.log_visit(F, I, key, n, reach) - maths.log(float(I[h.ARMS]))
@@ -75,7 +75,10 @@ def _log_visit(F, I, key, n, reach):
 
 @inner
 def _log_probabilities(F, I, key, available, p):
-    """After `rounds.visit`: p[m] = ln of the probability of arm m, up to a constant; -inf where it is not available. Uses up the scratch."""
+    """Set p[m] to ln of the probability of arm m, up to a constant, or to -inf if it is not available; after `rounds.visit`.
+
+    Overwrites the scratch.
+    """
     for k in range(I[state_words.MEMBERS]):
         f, i, part = members.own(F, I, k, key)
         n = members.count(I, k)
@@ -91,7 +94,7 @@ def _log_probabilities(F, I, key, available, p):
 
 @inner
 def _log_sum(F, I, m):
-    """ln of the sum over all nodes of weight times share, for one arm: the largest term first, then the sum relative to it."""
+    """Return ln of the sum over all nodes of weight times share, for one arm: the largest term first, then the sum relative to it."""
     high = -math.inf
     for k in range(I[state_words.MEMBERS]):
         f, i = members.arrays(F, I, k)
@@ -111,7 +114,7 @@ def _log_sum(F, I, m):
 
 @inner
 def _normalise(p):
-    """From logarithms, up to a constant, to probabilities."""
+    """Turn logarithms, up to a constant, into probabilities."""
     high = -math.inf
     for m in range(len(p)):
         high = max(high, p[m])
@@ -125,7 +128,7 @@ def _normalise(p):
 
 @inner
 def _log_kept(p, arm, x):
-    """ln of what the available arms keep of their total when `arm` is multiplied by exp(-x); p in logarithms, up to a constant."""
+    """Return ln of the share of their total that the available arms keep if `arm` is multiplied by exp(-x); p is ln, up to a constant."""
     high = -math.inf
     for m in range(len(p)):
         high = max(high, p[m])

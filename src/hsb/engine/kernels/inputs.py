@@ -1,22 +1,22 @@
-"""What an encoder's arrays hold: a row of `I` and a row of `F` for each input of a raw row, and `head`. No Numba here."""
+"""The arrays of an encoder: a row of `I` and a row of `F` for each input of a raw row, and `head`. No Numba here."""
 
 NUMBER, CATEGORY, CYCLE, FLAG, TAG = range(5)  # kinds of inputs
 KIND, PLACE, MISSING, START, LIMIT, EDGES, TREE, COARSE, INTS = range(9)  # columns of I
-# PLACE is that of z, of a cycle's sine; MISSING its place for missing values, -1 as long as there were none; START where a category's
-# places begin in `where`, or the place of a cycle's cosine.
-# TREE is the first of its trees, each of which has a cell: of a number two, by its rank and by its leading bits. COARSE bits of the latter
-# are 0, so that the tree does not grow for ever.
+# PLACE: the input's column in z, a cycle's sine. MISSING: its column for missing values, -1 before the first. START: where a category's
+# columns begin in `where`, or the column of a cycle's cosine.
+# TREE: the first of its trees, each of which has a cell. A number has two trees, by its rank and by its leading bits. COARSE of those bits are
+# 0, so that the tree stops growing.
 COUNT, MEAN, M2, SHIFT, SCALE, PERIOD, SETTLED, MIN, MAX, LOW, HIGH, OUTSIDE, SINCE, EDGE = range(14)  # columns of F
-# MIN and MAX are of the values counted; LOW and HIGH are what those were when the edges were set. While there are none, the lower end is above
-# the upper one. OUTSIDE is about the share of the last values beyond LOW and HIGH. SINCE is how many rows came before those that are counted.
+# MIN and MAX: the range of the values counted. LOW and HIGH: that range when the edges were set. Before the first value the lower end is above
+# the upper one. OUTSIDE: about the share of the last values beyond LOW and HIGH. SINCE: the number of rows before those that are counted.
 # The edges of the cells follow from EDGE on.
 INPUTS, PLACES, ROWS, UNSEEN, SHARED, TREES, HEAD = range(7)  # of head
-SAMPLE = 512  # rows of the reservoir
-CELLS = 31  # of a number, beside 0 for missing
+SAMPLE = 512  # rows in the reservoir
+CELLS = 31  # cells of a number; 0 is for missing
 FLOATS = EDGE + CELLS - 1
-BITS = 24  # of a number, the leading ones: its sign, its exponent, and 12 of its significand
-EXACT = 12  # of these: sign and exponent; each bit more halves what two numbers may differ by that have the same cell
-RECENT = 64  # rows, the last ones, that are kept
-WATCHED = 64  # values at least that OUTSIDE is about; of many rows, a part of them
+BITS = 24  # leading bits of a number: its sign, its exponent, and 12 of its significand
+EXACT = 12  # of these, sign and exponent; each further bit halves the largest difference of two numbers in the same cell
+RECENT = 64  # the number of last rows that are kept
+WATCHED = 64  # OUTSIDE averages over at least this many values; over a part of all if there are many
 CLIP = 4.0  # standard deviations beyond which numbers are cut
 HUGE = 1e140  # statistics cut numbers here, so that no square overflows

@@ -1,15 +1,15 @@
 """One round on the interval structures: every interval of the N leaves is a node.
 
-An interval of length L splits into K consecutive parts in every way, or, where 1 < L < K, into its single leaves. Storing an option per
-way would take O(N^K) memory, so these structures keep the paper's w itself, divided by the product of the leaves' own weights:
+An interval of length L splits into K consecutive parts in every way, or, if 1 < L < K, into its single leaves. An option per way would take
+O(N^K) memory. So these structures store the paper's w itself, divided by the product of the leaves' weights:
 
     F_1 = w,   F_k(i,j) = sum over c of F_{k-1}(i,c) w(c+1,j),   w(i,j) = [sigma(i,j) + F_K(i,j)] / (groups + 1)
 
-with sigma the arm mass (1/M) sum alpha on the same scale (UNIT per leaf, to centre the range). Kept is sigma's rate, sigma over the total
-of the interval's arms, as a number and a count, so nothing is lost (SIGMA, SIGMA_E); w is recomputed from scratch over the intervals that
-contain the leaf, O(K N^3) in the worst case but as dot products over contiguous rows: each table is stored with its transpose.
+with sigma the arm mass (1/M) sum alpha on the same scale (UNIT per leaf, to centre the range). The state stores sigma's rate, sigma over the
+total of the interval's arms, as a number and a count, so nothing is lost (SIGMA, SIGMA_E). w is recomputed over the intervals that
+contain the leaf: O(K N^3) in the worst case, but as dot products over contiguous rows, since each table is stored with its transpose.
 
-The reach pass is the derivative of w(root), pass by pass in reverse. Only intervals that contain the leaf are touched.
+The reach pass is the derivative of w(root), pass by pass in reverse. Only intervals that contain the leaf change.
 """
 
 import math
@@ -31,7 +31,7 @@ LOG_SIGMA_BASE = reproducible_math.log(SIGMA_BASE)
 
 @inner
 def _dot(F, a, b, n):
-    """Sum of n products from places a and b, as four running sums so that additions overlap. Unsigned places: see `small.py`."""
+    """Return the sum of n products from offsets a and b, as four running sums so that additions overlap. Unsigned offsets: see `small.py`."""
     x, y, left = np.uint64(a), np.uint64(b), np.uint64(n)
     s0 = s1 = s2 = s3 = 0.0
     while left >= U4:
@@ -57,7 +57,7 @@ def _block(I, i, j):
 
 @inner
 def visit(F, I, key, reach):
-    """Reach pass: the derivative of w(root) with respect to each sigma, times its rate. At most O(K N^3)."""
+    """Run the reach pass: the derivative of w(root) with respect to each sigma, times its rate. At most O(K N^3)."""
     leaf = key[0]
     N = I[interval_words.LEAVES]
     F[h.REST] = 0.0
@@ -90,7 +90,7 @@ def visit(F, I, key, reach):
 
 @inner
 def _derivatives_of_pairs(F, I, leaf, reach):
-    """Two parts: q(i, j) as sums of whole rows. q stands behind the other derivatives."""
+    """Compute q(i, j) for two parts, as sums of whole rows. q stands behind the other derivatives."""
     N = I[interval_words.LEAVES]
     w, wt, q, counts = (
         I[interval_words.TABLE],
@@ -115,13 +115,13 @@ def _derivatives_of_pairs(F, I, leaf, reach):
 
 @inner
 def _derivatives(F, I, leaf, reach):
-    """Any number of parts: derivatives with respect to F_2, F_3, ..., F_K and their transposes, then q."""
+    """Compute the derivatives with respect to F_2, F_3, ..., F_K and their transposes, then q, for any number of parts."""
     N, K = I[interval_words.LEAVES], I[interval_words.GROUPS]
     NN = N * N
     w, wt = I[interval_words.TABLE], I[interval_words.TABLE] + NN
     d, dt, counts = I[interval_words.ADJOINT], I[interval_words.ADJOINT] + NN, I[interval_words.COUNTS]
     last = d + 2 * NN * (K - 2)
-    short = 0.0  # what reaches the leaf from intervals too short to split into K parts
+    short = 0.0  # the mass that reaches the leaf from intervals too short to split into K parts
     for i in range(leaf + 1):
         for j in range(N - 1, leaf - 1, -1):
             L = j - i + 1
@@ -146,7 +146,7 @@ def _derivatives(F, I, leaf, reach):
 
 @inner
 def log_visit(F, I, key, n, reach):
-    """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too."""
+    """Replace the weights of the n nodes just visited by ln(reach * stop); reach is ln too."""
     leaf = key[0]
     N = I[interval_words.LEAVES]
     visit(F, I, key, 1.0)
@@ -164,7 +164,7 @@ def _log_rate(F, I, at):
 
 @inner
 def _recompute(F, I, i, j, sigma):
-    """F_2 .. F_{K-1} and w of interval (i, j) from its sigma and its parts."""
+    """Compute F_2 .. F_{K-1} and w of interval (i, j) from its sigma and its parts."""
     N, K = I[interval_words.LEAVES], I[interval_words.GROUPS]
     NN = N * N
     w = I[interval_words.TABLE]
@@ -193,7 +193,7 @@ def fill(F, I):
 
 @kernel("D1 L1")
 def refill(F, I):
-    """The same from the masses as they are."""
+    """Compute every table from the current masses."""
     N = I[interval_words.LEAVES]
     for i in range(N - 1, -1, -1):
         for j in range(i + 1, N):
@@ -204,7 +204,7 @@ def refill(F, I):
 
 @kernel("D1 L1 L1 D1")
 def log_masses(F, I, places, logs):
-    """ln sigma of the intervals at i*N + j in `places`, into `logs`."""
+    """Write ln sigma of the intervals at i*N + j in `places` to `logs`."""
     N = I[interval_words.LEAVES]
     for k in range(len(places)):
         b = _block(I, places[k] // N, places[k] % N)
@@ -213,7 +213,7 @@ def log_masses(F, I, places, logs):
 
 @kernel("D1 L1 L1 D1")
 def set_masses(F, I, places, logs):
-    """Give these intervals such masses; no table is computed."""
+    """Set ln sigma of the intervals in `places` to `logs`; no table is computed."""
     N = I[interval_words.LEAVES]
     for k in range(len(places)):
         _set_mass(F, I, places[k], _block(I, places[k] // N, places[k] % N), logs[k])
@@ -221,7 +221,7 @@ def set_masses(F, I, places, logs):
 
 @inner
 def _set_mass(F, I, at, b, log):
-    """sigma of an interval from its logarithm; how much of it a sum can see."""
+    """Set sigma of an interval from its logarithm; return the part of it that a sum can see."""
     e = max(0.0, math.ceil((maths.log(SIGMA_TINY) - log) / LOG_SIGMA_BASE))
     sigma = maths.exp(log + e * LOG_SIGMA_BASE)
     F[I[interval_words.SIGMA] + at] = sigma / arms.total(F, b, I[h.TOP], I[h.TOP_SIZE])
@@ -231,7 +231,7 @@ def _set_mass(F, I, at, b, log):
 
 @inner
 def ratio(F, I, key, arm, x, f, available, g):
-    """Ratio pass over the intervals just visited; return the root's ratio. x <= STEP."""
+    """Run the ratio pass over the intervals just visited; return the root's ratio. x <= STEP."""
     leaf = key[0]
     N = I[interval_words.LEAVES]
     root = I[interval_words.TABLE] + N - 1
@@ -280,7 +280,7 @@ def ratio(F, I, key, arm, x, f, available, g):
 
 @inner
 def _recompute_row(F, I, i, leaf):
-    """w(i, j) for every j >= leaf, the masses standing in the first table of ADJOINT; all w(h, .) with h > i are in place."""
+    """Compute w(i, j) for every j >= leaf from the masses in the first table of ADJOINT, after all w(h, .) with h > i."""
     N = I[interval_words.LEAVES]
     w, wt, mass, counts = (
         I[interval_words.TABLE],
@@ -314,7 +314,7 @@ def _add_row(F, to, row, factor, n):
 
 @inner
 def ratio_log(F, I, key, arm, x, available, log_g):
-    """The same in logarithms, for any x; return ln of the root's ratio."""
+    """Run the ratio pass in logarithms, for any x; return ln of the root's ratio."""
     leaf = key[0]
     N = I[interval_words.LEAVES]
     root = I[interval_words.TABLE] + N - 1

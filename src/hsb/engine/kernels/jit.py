@@ -1,13 +1,12 @@
-"""How every kernel is compiled: one decorator, three engines.
+"""The decorators that compile kernels, for three engines.
 
-- *native*: the library that was built from these sources with the package (`engine/native`). Nothing is compiled where hsb runs.
-- *numba*: Numba compiles a kernel when it is first called (`numba_engine.py`), if there is no library and Numba is installed.
+- *native*: the library built from these sources with the package (`engine/native`). Nothing is compiled on the machine that runs hsb.
+- *numba*: Numba compiles a kernel at its first call (`numba_engine.py`), if there is no library and Numba is installed.
 - *python*: nothing is compiled. Slow, and equal bit for bit.
 
-HSB_ENGINE chooses one; without it, the first of them that is there. HSB_ENGINE_LEVEL chooses the library's level of processor, such as
-x86-64-v3.
+HSB_ENGINE chooses one; without it, the first available. HSB_ENGINE_LEVEL chooses the library's processor level, such as x86-64-v3.
 
-Division by zero as in IEEE arithmetic; `fastmath` nowhere, so that a run repeats bit for bit.
+Division by zero follows IEEE arithmetic. No kernel uses `fastmath`, so a run repeats bit for bit.
 """
 
 import functools
@@ -22,11 +21,11 @@ from ...errors import InputError
 
 ENGINES = ("native", "numba", "python")
 
-declared: list[tuple[str, Any, tuple[str, ...], bool]] = []  # while the library is built: every kernel, and what it takes
+declared: list[tuple[str, Any, tuple[str, ...], bool]] = []  # while the library is built: every kernel, and its argument types
 
 
 def _choose() -> tuple[str, Any, str]:
-    """The engine, what makes its kernels, and a clause that says why this one."""
+    """Return the engine, its library if it has one, and a clause with the reason for the choice."""
     wanted = os.environ.get("HSB_ENGINE", "")
     if wanted == "build":
         return "build", None, "the library is being built"
@@ -36,19 +35,23 @@ def _choose() -> tuple[str, Any, str]:
     if wanted in ("", "native"):
         from ..native import load
 
-        library, found = load(os.environ.get("HSB_ENGINE_LEVEL", ""))
+        library, clause = load(os.environ.get("HSB_ENGINE_LEVEL", ""))
         if library is not None:
-            return "native", library, found.removeprefix("native, ")
+            return "native", library, clause.removeprefix("native, ")
         if wanted:
-            raise InputError(f"HSB_ENGINE=native cannot be had: {found}. Build it: python -m hsb.engine.native.build")
-        reason = found
+            raise InputError(
+                f"HSB_ENGINE=native is not possible: {clause}. Build the library: python -m hsb.engine.native.build"
+            )
+        reason = clause
     if wanted != "python" and importlib.util.find_spec("numba") is not None:
         return "numba", None, reason
     if wanted == "numba":
         raise InputError("HSB_ENGINE=numba needs Numba: pip install 'hsb[jit]'.")
     if not wanted:
-        said = f"hsb: {reason}, and Numba is not installed: rounds run as plain Python, some hundred times slower. pip install 'hsb[jit]'."
-        print(said, file=sys.stderr)
+        warning = (
+            f"hsb: {reason}, and Numba is not installed. Plain Python is much slower. Install Numba: pip install 'hsb[jit]'"
+        )
+        print(warning, file=sys.stderr)
     return "python", None, reason
 
 
@@ -56,11 +59,11 @@ engine, _library, reason = _choose()
 
 
 def kernel(*words: Any, free: bool = False) -> Any:
-    """Compile a function that Python calls. `words` say what it takes (`engine/native/signatures.py`), one text for each variant.
+    """Compile a function that Python calls. `words` are its argument types (`engine/native/signatures.py`), one text for each variant.
 
-    `free`: other threads go on meanwhile.
+    `free`: release the GIL during the call.
     """
-    if len(words) == 1 and callable(words[0]):  # without words it has no place in the library
+    if len(words) == 1 and callable(words[0]):  # without words it is not in the library
         return _compiled(words[0], (), free)
     return lambda function: _compiled(function, words, free)
 
@@ -82,7 +85,7 @@ def _compiled(function: Any, words: tuple[str, ...], free: bool) -> Any:
 
 
 def _interpreted(function: Any) -> Any:
-    """The function itself, with the arithmetic of compiled code: numbers wrap around, and a division by zero is infinite or no number."""
+    """Return the function with the arithmetic of compiled code: integers wrap around, and division by zero gives inf or nan."""
 
     @functools.wraps(function)
     def run(*arguments: Any) -> Any:

@@ -1,13 +1,14 @@
-"""From contexts to keys: Section V's quantiser, compiled. `structures/quantise.py` says the same in NumPy.
+"""Keys of contexts: Section V's quantiser, compiled. `structures/quantise.py` does the same in NumPy.
 
-A code says how: [how, n, the n features, then]
+A code is [how, n, the n features, then by `how`]:
+
 - PATH: k, depth, bits of a digit, digits in a word. Features divided in turn into k parts; the key is the path from the root.
 - NUMBER: k, depth. The same, but the key is the leaf's number.
 - CELLS: leaves. One feature in equal cells.
 - GRID: the bits of each feature. Row-major cell number, the first feature counting most.
 - NOTHING: no key is needed.
-- NUMBERS: words. What an ensemble sees (`ensemble.py`): the bits of 1, of each feature in standard deviations of a uniform one from the
-  middle, of 0s.
+- NUMBERS: words. The columns of an ensemble (`ensemble.py`), as bits: 1, then each feature's distance from the middle in standard deviations
+  of a uniform one, then 0s.
 """
 
 import math
@@ -22,14 +23,14 @@ SPREAD = math.sqrt(12.0)
 
 @kernel("L1 D1 D1 D2 L2 l l", "L1 D1 D1 D2* L2 l l")
 def encode(code, low, high, points, keys, at, words):
-    """Keys of a batch of contexts that lie inside [low, high]: words at, at + 1, ... of each row."""
+    """Write the keys of a batch of contexts inside [low, high] to words at, at + 1, ... of each row."""
     for t in range(len(points)):
         _encode_one(code, low, high, points[t], keys[t, at : at + words])
 
 
 @kernel("L1 D1 D1 D1 L1 l l")
 def locate(code, low, high, point, key, at, words):
-    """The same for one context; False, and nothing written, where it is not inside [low, high]."""
+    """Write the key of one context. Return False, and write nothing, if it is not inside [low, high]."""
     for j in range(len(low)):
         if not low[j] <= point[j] <= high[j]:
             return False
@@ -39,7 +40,7 @@ def locate(code, low, high, point, key, at, words):
 
 @inner
 def _cell(code, j, low, high, point, count):
-    """Which of `count` equal cells the j-th chosen feature falls into; the upper end belongs to the last."""
+    """Return which of `count` equal cells the j-th chosen feature falls into; the upper end belongs to the last."""
     f = code[2 + j]
     u = (point[f] - low[f]) / (high[f] - low[f])
     return min(int(u * count), count - 1)

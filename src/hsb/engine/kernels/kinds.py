@@ -1,4 +1,4 @@
-"""Each verb of a member, whatever its kind."""
+"""The operations of a member, whatever its kind."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from .words.tree import PATH
 
 @inner
 def visit(F, I, key, available, reach):
-    """Reach pass: how many nodes have rows. Their weights and arm blocks stand at WEIGHT and BASES."""
+    """Run the reach pass; return how many nodes have rows. Their weights and arm blocks stand at WEIGHT and BASES."""
     kind = I[KIND]
     if kind == DENSE:
         return tree.visit_dense(F, I, key, reach)
@@ -29,7 +29,7 @@ def visit(F, I, key, available, reach):
 
 @inner
 def extend(F, I, key, n):
-    """Rows for the other nodes that contain the key: how many nodes there are now."""
+    """Give the other nodes that contain the key rows; return the number of nodes now."""
     if I[KIND] == DENSE:
         return tree.extend_dense(F, I, key, n)
     if I[KIND] == COMPRESSED:
@@ -39,7 +39,7 @@ def extend(F, I, key, n):
 
 @inner
 def ratio(F, I, key, n, step, available):
-    """Ratio pass over the n nodes just visited, for `step` = (arm, x, exp(-x), g) with x <= STEP: the member's ratio."""
+    """Run the ratio pass over the n nodes just visited, for `step` = (arm, x, exp(-x), g) with x <= STEP; return the member's ratio."""
     arm, x, f, g = step
     kind = I[KIND]
     if kind == DENSE or kind == COMPRESSED:
@@ -55,7 +55,7 @@ def ratio(F, I, key, n, step, available):
 
 @inner
 def share(F, I, n, drift):
-    """Fixed share in the n nodes just learned from; `drift` is that of nodes and that of the head."""
+    """Apply fixed share in the n nodes just updated; `drift` is a pair, for nodes and for the head."""
     kind = I[KIND]
     own, head = drift
     if kind == ADVISOR or kind == ENSEMBLE:

@@ -1,8 +1,8 @@
-"""Which of several numbers is the least once each has Laplace noise: the probabilities, to about 1e-14.
+"""The probability that each of several numbers is the least after Laplace noise is added to each, to about 1e-14.
 
 With y in units of the noise, f the density e^(-|y|)/2 and S its upper tail, P(m is least) is the integral of f(y - c_m) times the product of
-S(y - c_b) over the others. Between the c_b the integrand is smooth on the scale of 1, so Gauss-Legendre rules on pieces of that width will do;
-a closed form is a sum of alternating terms that cancels for more than a dozen arms.
+S(y - c_b) over the others. Between the c_b the integrand is smooth on the scale of 1, so Gauss-Legendre rules on pieces of that width suffice.
+A closed form is a sum of alternating terms that cancels for more than a dozen arms.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ FAR = 40.0  # e^-40 is lost beside 1
 
 @kernel("D1 C1 d D1")
 def least(row, available, noise, p):
-    """p[m] = P(row[m] + noise z_m is the least of those available), z Laplace of mean size 1."""
+    """Set p[m] to P(row[m] + noise z_m is the least of the available arms), z Laplace of mean size 1."""
     M = len(row)
     low = np.inf
     for m in range(M):
@@ -51,13 +51,13 @@ def least(row, available, noise, p):
 
 @kernel("d")
 def upper_tail(y):
-    """P(z > y)."""
+    """Return P(z > y)."""
     return 0.5 * maths.exp(-y) if y > 0.0 else 1.0 - 0.5 * maths.exp(y)
 
 
 @kernel("d")
 def hazard(y):
-    """f(y) / S(y), without the two running to 0."""
+    """Return f(y) / S(y), without underflow of the two."""
     if y > 0.0:
         return 1.0
     e = 0.5 * maths.exp(y)

@@ -1,11 +1,11 @@
-"""Rounds of the policies that follow a best mapping: of perturbed totals (CSB-FTPL), of explored rounds (Epoch-Greedy), or a known one.
+"""Rounds of policies that follow a best mapping: of perturbed totals (CSB-FTPL), of explored rounds (Epoch-Greedy), or a known one.
 
-Nothing is drawn from outside: the noise of a decision comes from its u, by number (`splitmix.py`), so that a decision is a pure
-function of state, context and u. `available` and the rows of `masks` are empty if every arm is available; `work` (`oracle.Work`) is empty if
-each leaf is by itself.
+No randomness comes from outside: the noise of a decision comes from its u, by number (`splitmix.py`). So a decision is a pure function of
+state, context and u. `available` and the rows of `masks` are empty if every arm is available; `work` (`oracle.Work`) is empty if each leaf is
+a region.
 
-A kernel that learns also counts its rounds: in `seen[0]`, or in the last word of Epoch-Greedy's `counts`, which are the explored rounds, the
-exploiting rounds still to come, and the rounds learned.
+A kernel that learns also counts its rounds: in `seen[0]`, or in the last word of Epoch-Greedy's `counts`. Those are the explored rounds, the
+remaining exploiting rounds, and the rounds learned.
 """
 
 import math
@@ -14,16 +14,16 @@ import numpy as np
 
 from . import maths, oracle
 from .jit import kernel
-from .oracle import Work  # noqa: F401  what kernels take
+from .oracle import Work  # noqa: F401  an argument type of kernels
 from .splitmix import STEP, inside, mixed, seeded
 
 LOWEST = np.uint64(1)
-MOST = 1e280  # the most that one loss may count: a propensity next to 0 must not make a total infinite
+MOST = 1e280  # cap on one loss: a propensity near 0 must not make a total infinite
 
 
 @kernel("u l")
 def laplace(key, number):
-    """The Laplace number of mean size 1 with that number: the sign from the lowest bit, the size from the highest 53."""
+    """Return the Laplace number of mean size 1 with that number: the sign from the lowest bit, the size from the highest 53."""
     bits = mixed(key + np.uint64(number) * STEP)
     size = -maths.log(inside(bits))
     return size if bits & LOWEST else -size
@@ -31,9 +31,9 @@ def laplace(key, number):
 
 @kernel("D2 l C1 d u l Work(D2 D2 D1 L1 I3 L1)")
 def draw(totals, leaf, available, noise, key, number, work):
-    """The arm that the best mapping of freshly perturbed totals plays; if it is not available, the best available by those totals there.
+    """Return the arm of the best mapping of freshly perturbed totals; if it is not available, the best available arm by those totals.
 
-    `number` counts the draws of a decision. Where each leaf is by itself, only its own row need be perturbed.
+    `number` counts the draws of a decision. If each leaf is a region, only its row is perturbed.
     """
     N, M = totals.shape
     if len(work.lows) == 0:
@@ -55,7 +55,7 @@ def draw(totals, leaf, available, noise, key, number, work):
 
 @kernel("D2 l C1 d l Work(D2 D2 D1 L1 I3 L1) d")
 def perturbed(totals, leaf, available, noise, most, work, u):
-    """CSB-FTPL's arm, and how many more draws it took until it came again, at most `most`: an estimate of 1 / its probability."""
+    """Return CSB-FTPL's arm, and the number of draws until it came again, at most `most`: an estimate of 1 / its probability."""
     key = seeded(u)
     arm = draw(totals, leaf, available, noise, key, 0, work)
     count = 1
@@ -73,7 +73,7 @@ def learn_perturbed(totals, leaf, arm, loss, propensity, seen):
 
 @kernel("D2 L2 C2 D2 D1 D1 L1 Work(D2 D2 D1 L1 I3 L1) L1 D1 L1")
 def play_perturbed(totals, leaves, masks, losses, us, noises, mosts, work, played, probabilities, seen):
-    """Whole rounds of CSB-FTPL."""
+    """Play whole rounds of CSB-FTPL."""
     for t in range(len(us)):
         leaf = leaves[t, 0]
         arm, count = perturbed(totals, leaf, masks[t], noises[t], mosts[t], work, us[t])
@@ -84,7 +84,7 @@ def play_perturbed(totals, leaves, masks, losses, us, noises, mosts, work, playe
 
 @kernel("D2 l C1 d l Work(D2 D2 D1 L1 I3 L1) D1")
 def count_draws(totals, leaf, available, noise, draws, work, p):
-    """How often each arm comes in so many draws, always the same ones, as a share."""
+    """Set p to each arm's share of `draws` draws; the draws are always the same."""
     for m in range(len(p)):
         p[m] = 0.0
     key = seeded(0.0)
@@ -96,7 +96,7 @@ def count_draws(totals, leaf, available, noise, draws, work, p):
 
 @kernel("L1 D2 l C1")
 def play(mapping, totals, leaf, available):
-    """The mapping's arm; if it is not available, the best available by the leaf's totals."""
+    """Return the mapping's arm; if it is not available, the best available arm by the leaf's totals."""
     arm = mapping[leaf]
     if len(available) and not available[arm]:
         arm = oracle.best_available(totals[leaf], available)
@@ -105,14 +105,14 @@ def play(mapping, totals, leaf, available):
 
 @kernel("L1 D2 L2 C2 L1")
 def play_known(mapping, totals, leaves, masks, played):
-    """Whole rounds of a fixed mapping."""
+    """Play whole rounds of a fixed mapping."""
     for t in range(len(played)):
         played[t] = play(mapping, totals, leaves[t, 0], masks[t])
 
 
 @kernel("L1 D2 L1 l C1 d")
 def explore_or_exploit(mapping, totals, counts, leaf, available, u):
-    """The arm and its probability."""
+    """Return the arm and its probability."""
     if counts[1] > 0:
         return play(mapping, totals, leaf, available), 1.0
     M = totals.shape[1]
@@ -130,7 +130,7 @@ def explore_or_exploit(mapping, totals, counts, leaf, available, u):
 
 @kernel("L1 D2 L1 l l d d d Work(D2 D2 D1 L1 I3 L1)")
 def learn_epoch(mapping, totals, counts, leaf, arm, loss, propensity, price, work):
-    """A probability below 1 means explored: learn, and earn sqrt(n / price) rounds to exploit. One exploiting round is over otherwise."""
+    """Learn a round. A probability below 1 means it explored: add its loss, and earn sqrt(n / price) rounds to exploit. Else count one off."""
     counts[2] += 1
     if propensity == 1.0:
         counts[1] = max(counts[1] - 1, 0)
@@ -140,13 +140,13 @@ def learn_epoch(mapping, totals, counts, leaf, arm, loss, propensity, price, wor
     counts[1] += int(math.sqrt(counts[0] / price))
     if len(work.lows) == 0:
         mapping[leaf] = oracle.best_available(totals[leaf], counts[:0])
-    elif loss > 0.0:  # else the totals are what they were
+    elif loss > 0.0:  # else the totals stay
         oracle.best_regions(totals, work, mapping)
 
 
 @kernel("L1 D2 L1 L2 C2 D2 D1 d Work(D2 D2 D1 L1 I3 L1) L1 D1")
 def play_epochs(mapping, totals, counts, leaves, masks, losses, us, price, work, played, probabilities):
-    """Whole rounds of Epoch-Greedy."""
+    """Play whole rounds of Epoch-Greedy."""
     for t in range(len(us)):
         leaf = leaves[t, 0]
         arm, probability = explore_or_exploit(mapping, totals, counts, leaf, masks[t], us[t])

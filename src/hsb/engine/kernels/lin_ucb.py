@@ -1,8 +1,8 @@
-"""Disjoint LinUCB: a ridge regression for each arm, kept up to date in O(d^2) a round.
+"""Disjoint LinUCB: a ridge regression for each arm, updated in O(d^2) a round.
 
 state[m] has 2d + 2 rows of d words: A = ridge I + sum z z' (d rows), its inverse (d rows), b = sum loss z, theta = inverse b. `updates[m]`
-counts the rounds of an arm, `seen[0]` those of all. point is the context of a round. work has d + 2 rows: scratch for a triangle, the
-features z of the round, inverse z. available is empty if every arm is available. Kernels with an underscore take z from work.
+counts the rounds of an arm, `seen[0]` those of all. `point` is the context of a round. `work` has d + 2 rows: scratch for a triangle, the
+features z of the round, inverse z. `available` is empty if every arm is available. Kernels with an underscore take z from `work`.
 """
 
 import math
@@ -10,15 +10,15 @@ import math
 from . import maths
 from .jit import kernel
 
-SHARP = 1e4  # a round that shrinks the inverse by more than this would cost it digits: it is computed anew
+SHARP = 1e4  # a round that shrinks the inverse by more than this would cost digits: the inverse is recomputed
 ROUNDING = 1e-15
-TRIES = 5  # with ever larger pivots
-WORST = 1e300  # a score that is no number counts as this: an arm to be played last
+TRIES = 5  # each with larger pivots
+WORST = 1e300  # a score that is not a number counts as this: such an arm is played last
 
 
 @kernel("D1 D2")
 def put(point, work):
-    """The features of a round, and 1 for the intercept if there is room for it."""
+    """Write the features of a round to `work`, and 1 for the intercept if there is room for it."""
     d = work.shape[1]
     z = work[d]
     z[d - 1] = 1.0
@@ -28,7 +28,7 @@ def put(point, work):
 
 @kernel
 def _times(inverse, z, v):
-    """v = inverse z; return z' inverse z."""
+    """Compute v = inverse z; return z' inverse z."""
     d = len(z)
     for j in range(d):
         v[j] = 0.0
@@ -43,14 +43,14 @@ def _times(inverse, z, v):
 
 @kernel("D3 C1 d D1 D2 D1")
 def scores(state, available, alpha, point, work, score):
-    """What each available arm may be hoped to lose: estimate - alpha * width. The others get infinity. O(M d^2)."""
+    """Compute each available arm's optimistic loss, estimate - alpha * width. The others get infinity. O(M d^2)."""
     put(point, work)
     _scores(state, available, alpha, work, score)
 
 
 @kernel
 def _scores(state, available, alpha, work, score):
-    """`scores`, with z in work."""
+    """Compute `scores`, with z in `work`."""
     d = work.shape[1]
     z = work[d]
     for m in range(len(score)):
@@ -66,7 +66,7 @@ def _scores(state, available, alpha, work, score):
 
 @kernel("D1")
 def least(score):
-    """The least score, and how many arms have it."""
+    """Return the least score, and how many arms have it."""
     low, ties = math.inf, 0
     for m in range(len(score)):
         if score[m] < low:
@@ -78,14 +78,14 @@ def least(score):
 
 @kernel("D3 C1 d D1 D2 D1 d")
 def choose(state, available, alpha, point, work, score, u):
-    """An arm with the least score, picked by u out of those that tie, and its probability."""
+    """Return an arm with the least score, picked by u among ties, and its probability."""
     put(point, work)
     return _choose(state, available, alpha, work, score, u)
 
 
 @kernel
 def _choose(state, available, alpha, work, score, u):
-    """`choose`, with z in work."""
+    """Run `choose`, with z in `work`."""
     _scores(state, available, alpha, work, score)
     low, ties = least(score)
     nth = min(int(u * ties), ties - 1)
@@ -99,13 +99,13 @@ def _choose(state, available, alpha, work, score, u):
 
 @kernel("d")
 def unit(a):
-    """A power of two whose square is about 1 / a, for a > 0."""
+    """Return a power of two whose square is about 1 / a, for a > 0."""
     return maths.scaled(1.0, -0.5 * maths.parts(a)[1] // 1.0)
 
 
 @kernel
 def _factor(A, L, ridge, least):
-    """A = L L' by Cholesky, rows and columns being scaled by powers of two to a diagonal of about 1; no pivot is below `least`.
+    """Factor A = L L' by Cholesky, with rows and columns scaled by powers of two to a diagonal of about 1. No pivot is below `least`.
 
     A - ridge I has no negative eigenvalue, so no pivot can be below the ridge; one below rounding is as good as noise.
     """
@@ -127,7 +127,7 @@ def _factor(A, L, ridge, least):
 
 @kernel
 def _inverse(A, inverse, ridge, L):
-    """The inverse out of the factor, which becomes its own inverse, column by column. False where it is not one that A can have."""
+    """Compute the inverse from the factor L, which becomes its own inverse, column by column. Return False if A cannot have this inverse."""
     d = len(A)
     for j in range(d):
         L[j, j] = 1.0 / L[j, j]
@@ -152,7 +152,10 @@ def _inverse(A, inverse, ridge, L):
 
 @kernel("D2 D2 d D2")
 def invert(A, inverse, ridge, L):
-    """The inverse of A; where rounding leaves nothing of it, one of a matrix with more on its diagonal, and at last of that alone. O(d^3)."""
+    """Invert A. O(d^3).
+
+    If rounding leaves no correct digit, invert a matrix with more on its diagonal, and as a last resort the diagonal alone.
+    """
     d = len(A)
     least = ROUNDING * d
     for _ in range(TRIES):
@@ -174,10 +177,10 @@ def update(state, updates, point, arm, loss, ridge, work, seen):
 
 @kernel
 def _update(state, updates, arm, loss, ridge, work, seen):
-    """`update`, with z in work: Sherman and Morrison's formula, and now and then from A itself.
+    """Run `update`, with z in `work`: Sherman and Morrison's formula, and now and then an inversion of A itself.
 
-    Whatever the features, up to 1e100, nothing becomes infinite: an inverse that lost its digits, as one that says z' inverse z < 0 or has
-    no positive diagonal, is computed anew, and coefficients are no larger than they can be: ridge |theta|^2 <= sum of squared losses.
+    Whatever the features, up to 1e100, nothing becomes infinite. An inverse that lost its digits is recomputed: one with z' inverse z < 0 or
+    without a positive diagonal. Coefficients are cut to the largest possible size: ridge |theta|^2 <= sum of squared losses.
     """
     d = work.shape[1]
     A, inverse, b, theta = state[arm, :d], state[arm, d : 2 * d], state[arm, 2 * d], state[arm, 2 * d + 1]

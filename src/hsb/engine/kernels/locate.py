@@ -1,9 +1,9 @@
-"""Which nodes of a graph contain a leaf, parents first, and where each of their groups leads.
+"""The nodes of a graph that contain a leaf, parents first, and the child that each of their groups leads to.
 
-Each finder fills LIST (node numbers), START (first edge of each, and one past the last) and EDGE (the place in LIST of the child
+Each finder fills LIST (node numbers), START (first edge of each, and one past the last) and EDGE (the index in LIST of the child
 that contains the leaf, one per group), and returns the number of nodes.
 
-- TABLES: everything was listed beforehand. SPEC: for each leaf the place, counted from SPEC, of its part: n, nodes, starts, edges.
+- TABLES: everything is listed in SPEC: for each leaf the offset, counted from SPEC, of its part: n, nodes, starts, edges.
 - BOXES: a node is a box whose sides are dyadic. Feature j with b bits has 2^(b+1) - 1 sides, numbered level by level; a node's number is
   the mixed-radix number of its sides. SPEC: d, then bits of each feature.
 - SUBSETS: a node is a non-empty set of leaves, its number the bit mask. Group c of a set: the part with the set's lowest leaf is
@@ -40,7 +40,7 @@ def _tables(I, leaf):
 
 @inner
 def _boxes(I, leaf):
-    # The place of a box in the list is the mixed-radix number of its levels, the first feature counting most, so START and EDGE
+    # The index of a box in the list is the mixed-radix number of its levels, the first feature counting most. So START and EDGE
     # are the same for every leaf (`box_edges`); only the boxes' numbers change. Feature by feature, last first.
     spec, nodes = I[SPEC], I[LIST]
     d = I[spec]
@@ -85,7 +85,7 @@ def box_edges(I):
 
 @inner
 def _without(mask, leaf):
-    """The mask with the leaf's bit taken out and the higher bits moved down."""
+    """Return the mask without the leaf's bit, with the higher bits moved down."""
     return (mask >> (leaf + 1) << leaf) | (mask & ((1 << leaf) - 1))
 
 

@@ -1,4 +1,4 @@
-"""The functions of `hsb/reproducible_math.py`, compiled: no kernel calls the C library's, whose last bits differ between machines."""
+"""The functions of `hsb/reproducible_math.py`, compiled. Kernels never call the C library's, whose last bits differ between machines."""
 
 from ... import reproducible_math
 from .jit import engine, inner, kernel
@@ -22,13 +22,13 @@ stirling = inner(reproducible_math.stirling)
 
 @kernel("D1 D1")
 def exps(x, out):
-    """out = e^x, number by number; they may be the same array."""
+    """Compute out = e^x, number by number; they may be the same array."""
     for i in range(len(x)):
         out[i] = exp(x[i])
 
 
 @kernel("D1 D1")
 def logs(x, out):
-    """out = ln x, number by number; they may be the same array."""
+    """Compute out = ln x, number by number; they may be the same array."""
     for i in range(len(x)):
         out[i] = log(x[i])

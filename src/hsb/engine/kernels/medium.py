@@ -1,9 +1,9 @@
-"""`small.py` for five to sixteen arms: the same rounds, with loops of six, eight or sixteen over arms in place of registers.
+"""`small.py` for five to sixteen arms: the same rounds, with loops of six, eight or sixteen over arms instead of registers.
 
-Measured with the native engine, `hsb.simulate` of a tree of depth 10 with a horizon, beside the general way: 1.8 to 2.2 times as fast with
+Measured with the native engine, `hsb.simulate` of a tree of depth 10 with a horizon, against the general kernels: 1.8 to 2.2 times as fast with
 five arms, 1.7 to 2.1 with eight, 1.4 with twelve and with sixteen.
 
-A block may be shorter than what is read. What stands behind it belongs to other nodes, and is never used.
+A block may be shorter than what a loop reads. The words behind it belong to other nodes and are never used.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ U0, U1, U2, U6, U8, U16 = (np.uint64(i) for i in (0, 1, 2, 6, 8, 16))
 
 @inner
 def play(F, I, words, table, out, p, span):
-    """Play rounds from span[0] on, before span[1]; return the first that needs the general way: a loss in a new leaf, or a huge step.
+    """Play rounds from span[0] on, before span[1]; return the first that needs the general kernels: a loss in a new leaf, or a huge step.
 
     `p` has room for eight or sixteen numbers.
     """
@@ -39,7 +39,7 @@ def play(F, I, words, table, out, p, span):
         loss = table.losses[t, arm]
         if loss > 0.0:
             x = rate * loss / (probability + gamma)
-            if bottom > U0 or not x <= STEP:  # nor where it is no number
+            if bottom > U0 or not x <= STEP:  # also true if x is not a number
                 break
             below = _learn(F, I, before, stride, leaf, np.uint64(arm), x)
             if drift > 0.0:
@@ -54,7 +54,7 @@ def play(F, I, words, table, out, p, span):
 
 @inner
 def _mix(F, p, M, before, stride, leaf, depth, bottom):
-    """Probabilities of the arms over the path from the root down to `bottom` levels above the leaf; what is below is at its prior."""
+    """Compute the arms' probabilities over the path from the root down to `bottom` levels above the leaf; nodes below are at their prior."""
     for j in range(len(p)):
         p[j] = 0.0
     reach = 1.0
@@ -80,7 +80,7 @@ def _mix(F, p, M, before, stride, leaf, depth, bottom):
 
 @inner
 def _learn(F, I, before, stride, leaf, arm, x):
-    """Ratio pass up the path, all of which was visited before; the root's ratio."""
+    """Run the ratio pass up the path, all of which was visited before; return the root's ratio."""
     f, M, depth = maths.exp(-x), np.uint64(I[ARMS]), np.uint64(I[DEPTH])
     eight = arm // U8 * U8
     below = 0.0

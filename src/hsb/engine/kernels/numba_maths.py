@@ -1,4 +1,4 @@
-"""What Numba must be told to compile `hsb/reproducible_math.py`: how bits are looked at, and that its functions may call one another."""
+"""Extensions for Numba to compile `hsb/reproducible_math.py`: how to read a number's bits, and which functions may call each other."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ... import reproducible_math
 
 HOW: Any = {"error_model": "numpy"}
 _52 = np.int64(52)
-_ROUND = np.int64(0x4338000000000000)  # the bits of ROUND: what is added to them is added to the number
+_ROUND = np.int64(0x4338000000000000)  # the bits of ROUND: adding to them adds to the number
 _ROOT_HALF = np.int64(0x3FE6A09E667F3BCD)  # the bits of the root of 1/2
 
 

@@ -1,8 +1,8 @@
 """A node whose options are whole members: the root of `OneOf`, and the head of a mixture with advisors beside it.
 
-Its row is laid out as a graph's: options (`options.py`), then an arm block. The root's first option is to stop at its own arms. The head never
-stops: it has no arm block, and each of its options has a prior of its own at `PRIOR`. What an advisor advises may change from round to
-round: Theorem 1 asks only that it is fixed before the arm is drawn.
+Its row has the layout of a graph's: options (`options.py`), then an arm block. The root's first option is to stop at its arm block. The head
+never stops: it has no arm block, and each option has a prior weight at `PRIOR`. An advisor's advice may change from round to round: Theorem 1
+requires only that it is fixed before the arm is drawn.
 """
 
 from . import arms, options
@@ -13,7 +13,7 @@ from .words.one_of import CHILD_RATIO, CHILD_REACH, NODE, OPTIONS, PRIOR
 
 @inner
 def visit(F, I, reach):
-    """Reach pass: the reach of each option's member, and the root itself. How many nodes of its own it has."""
+    """Run the reach pass: the reach of each option's member, and the root itself. Return the number of nodes visited here, 0 or 1."""
     row, k = I[NODE], I[OPTIONS]
     own = 1 if I[KIND] == ONE_OF else 0
     if own == 1:
@@ -30,7 +30,7 @@ def visit(F, I, reach):
 
 @inner
 def log_visit(F, I, reach):
-    """The same in logarithms."""
+    """Run the reach pass in logarithms."""
     row, k = I[NODE], I[OPTIONS]
     own = 1 if I[KIND] == ONE_OF else 0
     if own == 1:
@@ -41,7 +41,7 @@ def log_visit(F, I, reach):
 
 @inner
 def ratio(F, I, arm, x, f, available, g):
-    """Ratio pass, after that of every member below it. x <= STEP."""
+    """Run the ratio pass, after that of every member below. x <= STEP."""
     row, k = I[NODE], I[OPTIONS]
     own = 1 if I[KIND] == ONE_OF else 0
     if own == 1:
@@ -56,7 +56,7 @@ def ratio(F, I, arm, x, f, available, g):
 
 @inner
 def ratio_log(F, I, arm, x, available, log_g):
-    """The same in logarithms; the members' ratios are logarithms too."""
+    """Run the ratio pass in logarithms; the members' ratios are logarithms too."""
     row, k = I[NODE], I[OPTIONS]
     own = 1 if I[KIND] == ONE_OF else 0
     if own == 1:
@@ -68,7 +68,7 @@ def ratio_log(F, I, arm, x, available, log_g):
 
 @inner
 def share(F, I, drift):
-    """Fixed share at the head: every option gives the part `drift` of its weight, which is dealt out anew by the prior."""
+    """Apply fixed share at the head: every option gives the part `drift` of its weight, and the sum is shared by the prior."""
     row, n = I[NODE], I[OPTIONS]
     for o in range(n):
         F[row + 1 + o] = (1.0 - drift) * options.weight(F, row, n, o) + drift * F[I[PRIOR] + o]

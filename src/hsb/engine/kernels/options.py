@@ -13,20 +13,20 @@ from .jit import inner
 
 @inner
 def weight(F, r, n, i):
-    """Weight of option i as far as a sum can see it."""
+    """Return the weight of option i as far as a sum can see it."""
     return F[r + 1 + i] if F[r + 1 + n + i] == 0.0 else 0.0
 
 
 @inner
 def log_weight(F, r, n, i):
-    """Logarithm of the weight of option i (-inf where the prior is 0)."""
+    """Return the logarithm of the weight of option i (-inf if the prior is 0)."""
     v = F[r + 1 + i]
     return maths.log(v) - F[r + 1 + n + i] * LOG_BASE if v > 0.0 else -math.inf
 
 
 @inner
 def settle(F, r, n):
-    """Divide the weights of the row at r by their sum, which is returned. Every weight was just multiplied by its ratio."""
+    """Divide the weights of the row at r by their sum; return the sum. Every weight was just multiplied by its ratio."""
     s = 0.0
     low = 1.0
     for i in range(n):
@@ -80,13 +80,13 @@ def store_log(F, r, n, i, log):
 
 @inner
 def multiply_log(F, r, n, i, log):
-    """First half of the slow pass: put ln(weight i) + log in place of the weight."""
+    """Replace the weight of option i by ln(weight i) + log: the first half of the slow pass."""
     F[r + 1 + i] = log_weight(F, r, n, i) + log
 
 
 @inner
 def settle_log(F, r, n):
-    """Second half: turn the logarithms back into weights that add to 1; return ln of their sum."""
+    """Turn the logarithms back into weights that add to 1; return ln of their sum: the second half of the slow pass."""
     high = -math.inf
     for i in range(n):
         high = max(high, F[r + 1 + i])

@@ -14,7 +14,7 @@ from .jit import kernel
 
 
 class Work(NamedTuple):
-    """Room for `best_regions`, and for a perturbed table. Without regions there is nothing in it: each leaf is by itself.
+    """Room for `best_regions`, and for a perturbed table. Empty without regions: then each leaf is a region.
 
     The best loss of leaves i, i+1, ... with the arm m at i and r changes left is values[r, m]; lows[r] is its least over m, first reached at
     leads[r]. after[i, r, m] is the arm of leaf i+1: m itself, or another for one change.
@@ -29,7 +29,7 @@ class Work(NamedTuple):
 
 
 def workspace(leaves: int, arms: int, regions: int) -> Work:
-    """Room for tables of that shape; none for 0 regions.
+    """Return room for tables of that shape; empty for 0 regions.
 
     >>> workspace(4, 3, 2).after.shape, workspace(4, 3, 0).after.size
     ((4, 2, 3), 0)
@@ -47,7 +47,7 @@ def workspace(leaves: int, arms: int, regions: int) -> Work:
 
 @kernel("D1 C1", "D1 L1")
 def best_available(row, available):
-    """The first arm of the least loss among those available; `available` is empty where every arm is."""
+    """Return the first available arm with the least loss; `available` is empty if every arm is available."""
     best = -1
     for m in range(len(row)):
         if (len(available) == 0 or available[m]) and (best < 0 or row[m] < row[best]):
@@ -57,10 +57,10 @@ def best_available(row, available):
 
 @kernel("D2 Work(D2 D2 D1 L1 I3 L1) L1")
 def best_regions(table, work, mapping):
-    """The best mapping with at most R regions into `mapping`, and what it loses: O(N M R) time.
+    """Write the best mapping with at most R regions to `mapping`, and return its loss. O(N M R) time.
 
-    From the last leaf to the first, since then the arms can be read off in the order of the leaves, the lowest first. With the least over all
-    arms at hand, changing arms costs one comparison and not M.
+    The pass runs from the last leaf to the first. Then the arms can be read off in the order of the leaves, the lowest first. With the least
+    over all arms stored, a change of arm costs one comparison instead of M.
     """
     values, lows, leads, after = work.values, work.lows, work.leads, work.after
     N, M = table.shape

@@ -1,7 +1,7 @@
-"""Algorithm 2, compiled: decide for every row of a log, learn where the arm is the one that was shown.
+"""Algorithm 2, compiled: decide for every row of a log, learn if the chosen arm is the logged one.
 
-The same numbers as `rounds.decide` and `rounds.update` row by row, bit for bit, in less time: probabilities are computed for the available arms
-alone, and kept until something is learned, for rows with the same key and the same pool.
+The numbers equal those of `rounds.decide` and `rounds.update` row by row, bit for bit, in less time. Probabilities are computed for the
+available arms alone. Rows with the same key and the same pool reuse them until the next update.
 """
 
 from typing import NamedTuple
@@ -14,13 +14,13 @@ from .jit import inner, kernel
 from .words.state import MEMBERS, P
 
 MULTIPLIER = 0x5851F42D
-DENSE = 4  # where there are at most so many times as many arms as are available, all are computed
+DENSE = 4  # with at most this many times as many arms as are available, all are computed
 
 
 class ArmPools(NamedTuple):
-    """The pools: which arms each pools, as bytes and as a list in order (members[starts[k] : starts[k + 1]]); does it offer all?
+    """The pools: each pool's arms, as bytes and as a list in order (members[starts[k] : starts[k + 1]]), and whether it has all arms.
 
-    `place` says where in its pool's list the arm shown in each row stands, -1 where it does not.
+    `place` is the index, in its pool's list, of the arm shown in each row; -1 if it is not in the list.
     """
 
     masks: np.ndarray
@@ -31,7 +31,7 @@ class ArmPools(NamedTuple):
 
 
 class Events(NamedTuple):
-    """The rows: key, number of the pool, arm shown, its scaled loss, and the number u that decides."""
+    """The rows: key, number of the pool, arm shown, its scaled loss, and the uniform sample u."""
 
     keys: np.ndarray
     pool: np.ndarray
@@ -41,7 +41,7 @@ class Events(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Probabilities of the available arms, their sums so far, and the row they were computed for."""
+    """Probabilities of the available arms, their cumulative sums, and the row they were computed for."""
 
     p: np.ndarray
     sums: np.ndarray
@@ -49,7 +49,7 @@ class Memory(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """The rows learned from, in order, and the probability of the arm in each."""
+    """The rows learned, in order, and the probability of the arm in each."""
 
     rows: np.ndarray
     probabilities: np.ndarray
@@ -57,7 +57,7 @@ class Learned(NamedTuple):
 
 @inner
 def _place(key, size):
-    """Where in the memory a key belongs."""
+    """Return the row of the memory for a key."""
     x = 0
     for w in range(len(key)):
         word = key[w]
@@ -68,7 +68,7 @@ def _place(key, size):
 
 @inner
 def _is_kept(memory, place, keys, t, pool, fresh):
-    """Do the probabilities at a place stand for row t, nothing having been learned since row `fresh`?"""
+    """Return whether the probabilities at `place` hold for row t: same key and pool, and nothing learned since row `fresh`."""
     s = memory.row[place]
     if s < fresh or pool[s] != pool[t]:
         return False
@@ -80,7 +80,7 @@ def _is_kept(memory, place, keys, t, pool, fresh):
 
 @inner
 def _add_listed(F, I, listed, p, arms):
-    """`rounds.add_all` for the listed arms."""
+    """Do `rounds.add_all` for the listed arms."""
     for k in range(I[MEMBERS]):
         f, i = members.arrays(F, I, k)
         w, bases = i[WEIGHT], i[BASES]
@@ -97,7 +97,7 @@ def _add_listed(F, I, listed, p, arms):
 
 @inner
 def _mix(F, I, key, pools, k, p, M):
-    """`rounds.mix` for the arms of pool k, into the first entries of p; False where there is no telling."""
+    """Do `rounds.mix` for the arms of pool k, into the first entries of p; return False if there are no probabilities."""
     listed = pools.members[pools.starts[k] : pools.starts[k + 1]]
     n = len(listed)
     scratch = F[I[P] : I[P] + M]
@@ -115,7 +115,7 @@ def _mix(F, I, key, pools, k, p, M):
     for j in range(n):
         p[j] = min(p[j], 1.0)
         total += p[j]
-    if not total >= hard.UNSEEN:  # nor where it is no number
+    if not total >= hard.UNSEEN:  # also true if it is not a number
         if not rounds.mix(F, I, key, pools.masks[k], scratch) >= 0.0:
             return False
         for j in range(n):
@@ -128,7 +128,7 @@ def _mix(F, I, key, pools, k, p, M):
 
 @inner
 def _pick(pools, k, p, u, arms):
-    """`rounds.pick` among the arms of pool k, whose probabilities are the first entries of p."""
+    """Do `rounds.pick` among the arms of pool k, whose probabilities are the first entries of p."""
     first = pools.starts[k]
     n = pools.starts[k + 1] - first
     total = 0.0
@@ -152,7 +152,7 @@ def _pick(pools, k, p, u, arms):
 
 @inner
 def _keep(memory, at, n, t):
-    """What was computed for row t stands at a place; n arms are available."""
+    """Record that the probabilities at `at` are those of row t; n arms are available."""
     p, sums = memory.p[at], memory.sums[at]
     s = 0.0
     for j in range(n):
@@ -163,7 +163,10 @@ def _keep(memory, at, n, t):
 
 @inner
 def _probability(pools, k, p, sums, u, arms, shown, j):
-    """The probability of the arm shown, the j-th of pool k, if u selects it; else 0. What `_pick` says, without looking at the others."""
+    """Return the probability of the arm shown, the j-th of pool k, if u selects it; else 0.
+
+    Equals the result of `_pick`, without a look at the other arms.
+    """
     n = pools.starts[k + 1] - pools.starts[k]
     target = u * sums[n - 1]
     if target >= sums[n - 1] or p[n - 1] == 0.0:
@@ -176,9 +179,9 @@ def _probability(pools, k, p, sums, u, arms, shown, j):
 
 @kernel("D1 L1 ArmPools(C2 L1 L1 L1 B1) Events(L2 L1 L1 D1 D1) Memory(D2 D2 L1) l Learned(L1 D1) (l l)", free=True)
 def run(F, I, pools, events, memory, most, learned, at):
-    """Go on `at` = (the first row not played, how many were learned from); it ends after `most` learned.
+    """Continue from `at` = (the first row not played, the number of rows learned); stop after `most` rows learned.
 
-    Return where it is then, and why.
+    Return the new `at`, and why it stopped.
     """
     start, n = at
     keys = events.keys
@@ -209,7 +212,7 @@ def run(F, I, pools, events, memory, most, learned, at):
                 _keep(memory, place, pools.starts[k + 1] - pools.starts[k], t)
             probability = _probability(pools, k, memory.p[place], memory.sums[place], u, M, shown, pools.place[t])
         if probability > 0.0:
-            loss, no = events.loss[t], n < 0  # neither recalled nor plain; a literal would compile the same once more
+            loss, no = events.loss[t], n < 0  # neither recalled nor plain; a literal would compile a second copy
             status = rounds.update(F, I, key, available, shown, loss, probability, visited, rounds.NONE, rounds.NOW, no, no)
             if status > DUE:
                 return (t, n), status

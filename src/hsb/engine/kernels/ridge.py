@@ -1,11 +1,11 @@
-"""Ridge regression, a round at a time: weights and the covariance that says how sure they are, in pieces of one array.
+"""Ridge regression, one round at a time: weights and their covariance, in pieces of one array.
 
-A model of n features has its weights at `at` and, from `P` on, its covariance, a row each `stride` words. With precision lambda_i of its
-weight i beforehand the covariance begins as 1/lambda_i on the diagonal, and learning (x, y) is
+A model of n features has its weights at `at` and, from `P` on, its covariance, one row each `stride` words. With prior precision lambda_i of
+weight i, the covariance begins as 1/lambda_i on the diagonal, and learning (x, y) is
 
     v = P x,   q = 1 + x.v,   weights += v (y - weights.x) / q,   P -= v v' / q
 
-(Sherman and Morrison 1950). Rows are gone through in the order in which they lie, so that the loops are vectors without `fastmath`.
+(Sherman and Morrison 1950). Loops follow the rows in memory order, so that they become vectors without `fastmath`.
 """
 
 import math
@@ -17,7 +17,7 @@ KNOWN, SELDOM = 0.05, 4
 
 @inner
 def predict(F, at, x, n):
-    """weights.x"""
+    """Return weights.x."""
     w, s = F[at : at + n], 0.0
     for i in range(n):
         s += w[i] * x[i]
@@ -26,7 +26,7 @@ def predict(F, at, x, n):
 
 @inner
 def width(F, P, stride, x, v, n):
-    """The standard deviation sqrt(x' P x); half of the covariance is read. v is scratch."""
+    """Return the standard deviation sqrt(x' P x). Reads half of the covariance; v is scratch."""
     for i in range(n):
         v[i] = 0.0
     s = 0.0
@@ -44,8 +44,8 @@ def width(F, P, stride, x, v, n):
 def learn(F, at, P, stride, x, y, v, n, turn):
     """Learn that the target at x was y. v is scratch.
 
-    Where x is well known (x.v < KNOWN) the covariance hardly changes, and only one round in SELDOM changes it, with so much more weight: those
-    for which the low bits of `turn`, a random number, are 0; every round if it is below 0.
+    If x is well known (x.v < KNOWN) the covariance hardly changes. Then only one round in SELDOM changes it, with SELDOM times the weight: a
+    round in which the low bits of `turn`, a random number, are 0. If `turn` is below 0, every round does.
     """
     for i in range(n):
         v[i] = 0.0
@@ -78,7 +78,7 @@ def learn(F, at, P, stride, x, y, v, n, turn):
 
 @inner
 def start(F, at, P, stride, precision, n, size):
-    """At the prior: weights 0, of `size` places the first n with their precisions."""
+    """Set the model to its prior: `size` weights of 0, the first n with their precisions."""
     for i in range(size):
         F[at + i] = 0.0
         for j in range(size):
@@ -89,7 +89,7 @@ def start(F, at, P, stride, precision, n, size):
 
 @kernel("D2 D2 l")
 def invert(A, L, n):
-    """A becomes its inverse: the n x n matrix is symmetric and positive definite. L is scratch of the same shape. O(n^3)."""
+    """Replace the symmetric, positive definite n x n matrix A by its inverse. L is scratch of the same shape. O(n^3)."""
     for j in range(n):
         s = A[j, j]
         for k in range(j):
@@ -118,9 +118,9 @@ def invert(A, L, n):
 
 @kernel("D2 D1 D1 D1 L1 D1")
 def move(A, b, a, c, missing, row):
-    """The precision A = sum of x x' and the sums b = sum of y x, for features that are now a x + c, and still 0 where `missing` says so.
+    """Update the precision A = sum of x x' and the sums b = sum of y x for features that are now a x + c, and still 0 if missing.
 
-    missing[i] is the feature that is 1 where feature i is missing, -1 where there is none; feature 0 is the constant. O(n^2).
+    missing[i] is the feature that is 1 if feature i is missing, or -1; feature 0 is the constant. O(n^2).
     """
     n = len(a)
     for i in range(1, n):

@@ -1,7 +1,7 @@
-"""Whole rounds: reach down, an arm, ratio up. What a state calls (`engine/state/state.py`).
+"""Whole rounds: reach down, an arm, ratio up. `engine/state/state.py` calls them.
 
-A state is two arrays, laid out as `header.py` says. `key` is one row of words, a part for each member. `available` has one
-byte per arm, and is empty where every arm is available.
+A state is two arrays with the layout of `header.py`. `key` is one row of words, a part for each member. `available` has one
+byte per arm, and is empty if every arm is available.
 """
 
 import math
@@ -17,17 +17,17 @@ from .words import one_of as one_of_words
 from .words import state as state_words
 from .words import tree as tree_words
 
-LEAST = reproducible_math.exp(-h.STEP)  # the smallest ratio that the fast passes allow
-NOW = -1.0  # the advice of a round that is learned at once
-NONE = -1  # after how many rounds it was decided, if now
+LEAST = reproducible_math.exp(-h.STEP)  # the least ratio that the fast passes allow
+NOW = -1.0  # `advice_share` of a round that is learned at once
+NONE = -1  # `decided` of such a round
 MOST_LATE = 1e17  # rounds
 MOST_GAIN = 1e280
-MOST = 1e15  # a step beyond this counts as this: its logarithm is no longer known to one part in ten
+MOST = 1e15  # larger steps count as this: their logarithm is not known to one part in ten
 
 
 @inner
 def visit(F, I, key, available):
-    """Reach pass over all members."""
+    """Run the reach pass over all members."""
     for k in range(I[state_words.MEMBERS]):
         f, i, part = members.own(F, I, k, key)
         reach = 1.0
@@ -38,7 +38,7 @@ def visit(F, I, key, available):
 
 @inner
 def propensity(F, I, arm):
-    """Probability of one arm within what was just visited, every arm being available. O(nodes)."""
+    """Return the probability of one arm under the nodes just visited, with every arm available. O(nodes)."""
     p = 0.0
     for k in range(I[state_words.MEMBERS]):
         f, i = members.arrays(F, I, k)
@@ -53,7 +53,7 @@ def propensity(F, I, arm):
 
 @inner
 def add_all(F, I, p):
-    """Add to p what was just visited gives each arm: node by node, in the order of `propensity`."""
+    """Add to p each arm's probability under the nodes just visited: node by node, in the order of `propensity`."""
     M = len(p)
     for k in range(I[state_words.MEMBERS]):
         f, i = members.arrays(F, I, k)
@@ -73,7 +73,7 @@ def add_all(F, I, p):
 def mix(F, I, key, available, p):
     """Fill p with the probabilities of the available arms, which add to 1; the others get 0. Return their share of all weight.
 
-    O(nodes * arms). Not >= 0 where they are no numbers.
+    O(nodes * arms). The result is not >= 0 if the probabilities are not numbers.
     """
     for m in range(len(p)):
         p[m] = 0.0
@@ -94,7 +94,7 @@ def mix(F, I, key, available, p):
 
 @inner
 def _walk(F, I, u):
-    """Draw an arm, first a node, by its mass, then an arm of it; and its probability. O(nodes + log M)."""
+    """Draw a node by its mass, then an arm of it; return the arm and its probability. O(nodes + log M)."""
     arm = _walked(F, I, u)
     return arm, min(propensity(F, I, arm), 1.0)
 
@@ -127,27 +127,25 @@ def _walked(F, I, u):
 
 @inner
 def draw(F, I, key, available, u):
-    """The arm that the number u in [0, 1) selects, and its probability, after `visit`: -1 where there is no telling.
+    """Return the arm that the number u in [0, 1) selects, and its probability, after `visit`; -1 if there are no probabilities.
 
     A pure function of state, key and u.
     """
     M = I[state_words.ALL_ARMS]
     if M > h.FEW and not arms.is_masked(available):
         arm, probability = _walk(F, I, u)
-        if probability > 0.0:  # but for rounding at the very end
+        if probability > 0.0:  # always, unless rounding went past the end
             return arm, probability
     p = F[I[state_words.P] : I[state_words.P] + M]
     if not mix(F, I, key, available, p) >= 0.0:
         return -1, 0.0
     arm, probability = pick(p, u)
-    return (
-        (arm, probability) if probability > 0.0 else (-1, 0.0)
-    )  # an arm without a probability may be one that is not available
+    return (arm, probability) if probability > 0.0 else (-1, 0.0)  # an arm of probability 0 may be unavailable
 
 
 @inner
 def pick(p, u):
-    """The arm that u selects from a distribution, and its probability."""
+    """Return the arm that u selects from a distribution, and its probability."""
     M = len(p)
     total = 0.0
     for m in range(M):
@@ -168,21 +166,21 @@ def pick(p, u):
 
 @kernel("D1 L1 L1 C1 d")
 def decide(F, I, key, available, u):
-    """One decision. Changes nothing but scratch."""
+    """Decide one round. Changes nothing but scratch."""
     visit(F, I, key, available)
     return draw(F, I, key, available, u)
 
 
 @kernel("D1 L1 L1 C1 D1")
 def fill(F, I, key, available, p):
-    """The distribution over arms into p; False where there is none. Changes nothing but scratch."""
+    """Fill p with the distribution over arms; return False if its probabilities are not numbers. Changes nothing but scratch."""
     visit(F, I, key, available)
     return mix(F, I, key, available, p) >= 0.0
 
 
 @inner
 def _is_short(I):
-    """Is a tree without room for the rows that one more key may need?"""
+    """Return whether a tree lacks room for the rows that one more key may need."""
     for k in range(I[state_words.MEMBERS]):
         i = I[state_words.DIRECTORY + k * state_words.ENTRY + state_words.I0]
         if I[i + h.KIND] == h.COMPRESSED and I[i + tree_words.ROWS] + 2 > I[i + tree_words.CAPACITY]:
@@ -192,7 +190,7 @@ def _is_short(I):
 
 @inner
 def _others_remain(F, I, arm):
-    """Would every node just visited keep a visible share of its weight without this arm? Then no step is too large for the fast pass."""
+    """Return whether every node just visited would keep a visible share of its weight without this arm: then the fast pass takes any step."""
     for k in range(I[state_words.MEMBERS]):
         f, i = members.arrays(F, I, k)
         if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.ENSEMBLE:
@@ -206,7 +204,7 @@ def _others_remain(F, I, arm):
 
 @inner
 def _log_g(F, I, key, available, arm, x):
-    """ln of the factor g, which is what the available arms keep of their total, in a round that does not offer every arm."""
+    """Return ln of the factor g, by which the available arms' total changes, in a round with some arms not available."""
     p = F[I[state_words.P] : I[state_words.P] + I[state_words.ALL_ARMS]]
     total = 0.0
     for m in range(len(p)):
@@ -222,7 +220,7 @@ def _log_g(F, I, key, available, arm, x):
 
 @inner
 def is_sole(available):
-    """Is only one arm available?"""
+    """Return whether only one arm is available."""
     n = 0
     for m in range(len(available)):
         n += available[m] != 0
@@ -230,25 +228,24 @@ def is_sole(available):
 
 
 @kernel("D1 L1 L1 C1 l d d b l d b b")
-def update(F, I, key, available, arm, loss, probability, visited, made, advised, recalled, plain):
-    """Learn that `arm`, played with probability `probability`, had this loss. A status, of which only DONE and DUE changed anything.
+def update(F, I, key, available, arm, loss, probability, visited, decided, advice_share, recalled, plain):
+    """Learn that `arm`, played with probability `probability`, had this loss. Return a status; only with DONE and DUE did anything change.
 
-    What is learned is loss - SHIFT, which may be negative; then probability >= RATE * SHIFT, so that no weight grows by more than e. `plain`:
-    what
-    is learned is the loss itself. `made` is after how many rounds it was decided, -1 for now: if that was before, the rate falls faster, and
-    what was `advised` then counts, as it does if it is `recalled`.
+    The round learns loss - SHIFT, which may be negative; then probability >= RATE * SHIFT, so that no weight grows by more than e. With
+    `plain` it learns the loss itself. `decided` is the number of rounds learned when the arm was decided, -1 for now. If rounds were learned
+    since, the rate falls faster and `advice_share` counts; it also counts with `recalled`.
 
-    `visited` says that `visit` was the last thing done, for the same key. Sleeping experts: with some arms not available, those
-    are multiplied by g, so that the available arms keep their total. Every node learned from then shares `DRIFT` of its weights. `advised`, if
-    not below 0, is how much of the advice was on the arm when it was decided: what the advisor says now is then of no account.
+    `visited` means that `visit` was the last call, for the same key. Sleeping experts: if some arms are not available, those are multiplied by
+    g, so that the available arms keep their total. Every node updated then shares `DRIFT` of its weights. `advice_share`, if not below 0, is
+    the share of the advice that was on the arm when it was decided; the advisor's current advice is then ignored.
     """
     shift = 0.0 if plain else F[state_words.SHIFT]
     late = 0.0
-    if F[state_words.SEEN] > made >= 0:
-        late = 2.0 * (F[state_words.SEEN] - made) / I[state_words.ALL_ARMS]
+    if F[state_words.SEEN] > decided >= 0:
+        late = 2.0 * (F[state_words.SEEN] - decided) / I[state_words.ALL_ARMS]
     elif not recalled:
-        advised = NOW
-    visited = visited and advised < 0.0  # else the advice that was visited is of no account
+        advice_share = NOW
+    visited = visited and advice_share < 0.0  # else the visited advice is ignored
     x = min(F[state_words.RATE] * (loss - shift) / (probability + F[state_words.GAMMA]), MOST)
     drift = F[state_words.DRIFT], F[state_words.HEAD_DRIFT]
     log_z = 0.0
@@ -260,7 +257,7 @@ def update(F, I, key, available, arm, loss, probability, visited, made, advised,
         if not visited or masked:
             visit(F, I, key, available)
             visited = True
-            _recall(F, I, available, arm, advised)
+            _recall(F, I, available, arm, advice_share)
     if not _prepare(F, I, key, arm, visited):
         return h.BROKEN
     if weighs:
@@ -284,7 +281,7 @@ def update(F, I, key, available, arm, loss, probability, visited, made, advised,
         count(F, loss, shift, log_z, masked)
     else:
         F[state_words.LOST] += loss
-        F[state_words.EXCESS] += loss - shift if x == 0.0 else 0.0  # a sole arm is played by every mapping awake
+        F[state_words.EXCESS] += loss - shift if x == 0.0 else 0.0  # every awake mapping plays a sole arm
         F[state_words.MASKED] += 1.0 if masked and loss > 0.0 else 0.0
     _teach(F, I, key, arm, loss)
     F[state_words.SEEN] += 1.0
@@ -294,7 +291,7 @@ def update(F, I, key, available, arm, loss, probability, visited, made, advised,
 
 @inner
 def settle(F, I, grew):
-    """After rounds were learned: is anything due? `grew`: trees may have new rows."""
+    """Return whether anything is due after rounds were learned, as a status. `grew`: trees may have new rows."""
     if F[state_words.SEEN] + F[state_words.LATE] >= F[state_words.UNTIL] > 0.0:
         F[state_words.DUE] = 1.0
     if F[state_words.EXCESS] - F[state_words.SHARED] > F[state_words.EXCESS_LIMIT] > 0.0:
@@ -306,7 +303,7 @@ def settle(F, I, grew):
 
 @inner
 def is_full(I):
-    """Has a tree with a most of rows no room below it for one more key?"""
+    """Return whether a tree with a limit on its rows has no room below it for one more key."""
     for k in range(I[state_words.MEMBERS]):
         i = I[state_words.DIRECTORY + k * state_words.ENTRY + state_words.I0]
         if I[i + h.KIND] == h.COMPRESSED and I[i + tree_words.ROWS] + 2 > I[i + tree_words.MOST_ROWS] > 0:
@@ -315,20 +312,20 @@ def is_full(I):
 
 
 @inner
-def _recall(F, I, available, arm, advised):
-    """Put back what was advised when a late round was decided."""
-    if advised >= 0.0:
+def _recall(F, I, available, arm, advice_share):
+    """Restore the advice that a late round was decided with."""
+    if advice_share >= 0.0:
         for k in range(I[state_words.MEMBERS]):
             f, i = members.arrays(F, I, k)
             if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.ENSEMBLE:
-                advice.recall(f, i, available, arm, advised)
+                advice.recall(f, i, available, arm, advice_share)
 
 
 @inner
 def count(F, loss, shift, log_z, masked):
-    """Add a round with a loss to what a certificate needs; where some arms were not available, mappings may have slept through it.
+    """Add a round with a loss to the sums of the certificate; with some arms not available, mappings may have slept through it.
 
-    What one round takes off the bound is cut at MOST_GAIN, so that the sum stays finite: it is then larger than it need be, and still a bound.
+    The amount that one round takes off the bound is cut at MOST_GAIN, so that the sum stays finite: larger than necessary, and still a bound.
     """
     gain = max(loss - shift + log_z / F[state_words.RATE], -MOST_GAIN)
     F[state_words.LOST] += loss
@@ -340,7 +337,10 @@ def count(F, loss, shift, log_z, masked):
 
 @inner
 def _prepare(F, I, key, arm, visited):
-    """Before anything is learned: do ensembles predict a number for the arm? Where they do not the state is broken, and must stay as it is."""
+    """Return whether ensembles predict a number for the arm, before anything is learned.
+
+    If not, the state is broken and must stay as it is.
+    """
     for k in range(I[state_words.MEMBERS]):
         f, i, part = members.own(F, I, k, key)
         if i[h.KIND] == h.ENSEMBLE and not ensemble.prepare(f, i, part.view(np.float64), arm, visited):
@@ -350,7 +350,7 @@ def _prepare(F, I, key, arm, visited):
 
 @inner
 def _teach(F, I, key, arm, loss):
-    """What a round teaches whether or not anything was lost in it: advisors learn."""
+    """Let advisors learn the round, whether or not it had a loss."""
     for k in range(I[state_words.MEMBERS]):
         f, i, part = members.own(F, I, k, key)
         if i[h.KIND] == h.ADVISOR:

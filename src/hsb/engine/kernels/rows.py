@@ -1,12 +1,12 @@
 """A node of a tree: its row in F.
 
-A row holds rate, go, then the arm block (at `ARMS_AT`). The node stops with probability rate * (total of its arms) and goes on to
+A row holds rate, go, then the arm block (at `ARMS_AT`). The node stops with probability rate * (total of its arms) and continues to
 its child with probability go; the two add to 1. So the probability that the node plays arm m is rate * weight[m], and a round
 divides once a node: with `now` the new total and `below` the child's ratio, the node's ratio is s = rate * now + go * below, and
 then rate /= s, go *= below / s. A leaf has go = 0. A row of zeros was never visited.
 
-One of rate and go may be too small to be seen beside the other. It is then 0, and `LOGS` words behind the row stand v and e: the
-true value is v * BASE**-e (e = inf: the prior forbids stopping; e = 0: nothing is hidden). Next come the arms' logarithms.
+One of rate and go may be too small to be visible beside the other. It is then 0, and `LOGS` words behind the row stand v and e: the
+true value is v * BASE**-e (e = inf: the prior forbids stopping; e = 0: nothing is hidden). Then come the arms' logarithms.
 """
 
 import math
@@ -53,7 +53,7 @@ def _recounted(v, e):
 
 @inner
 def odds(F, I, row):
-    """The pair of odds of a row."""
+    """Return the pair of odds of a row."""
     total = arms.total(F, row + ARMS_AT, I[TOP], I[TOP_SIZE])
     v, e = F[row + I[LOGS]], F[row + I[LOGS] + 1]
     if e == 0.0:
@@ -75,7 +75,7 @@ def store(F, I, row, stop, go, e):
 
 @inner
 def logs(stop, go, e):
-    """Logarithms of a pair of odds."""
+    """Return the logarithms of a pair of odds."""
     log_stop = -math.inf if e == math.inf else maths.log(stop) - (e * LOG_BASE if e > 0.0 else 0.0)
     log_go = -math.inf if go == 0.0 else maths.log(go) + (e * LOG_BASE if e < 0.0 else 0.0)
     return log_stop, log_go
@@ -104,7 +104,7 @@ def store_logs(F, I, row, stop, go):
 
 @inner
 def turn(F, I, row, now, below):
-    """A node whose arms have the new total `now` and whose child has the ratio `below`: set its odds, return its ratio."""
+    """Set the odds of a node whose arms have the new total `now` and whose child has the ratio `below`; return its ratio."""
     rate = F[row]
     stop, go = rate * now, F[row + 1] * below
     s = stop + go
@@ -119,7 +119,7 @@ def turn(F, I, row, now, below):
 
 @inner
 def rare_turn(F, I, row, now, below, s):
-    """`turn` for a leaf, for a node with something hidden or about to be, and for arms to be rescaled."""
+    """Do `turn` for a leaf, for a node with something hidden or about to be, and for arms that need rescaling."""
     hidden = row + I[LOGS]
     v, e = F[hidden], F[hidden + 1]
     rate, go = F[row], F[row + 1] * below

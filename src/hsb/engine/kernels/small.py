@@ -1,7 +1,7 @@
-"""The commonest case by itself: whole tables on a dense binary tree with at most four arms, all of them available.
+"""The most common case on a fast path: whole tables on a dense binary tree with at most four arms, all of them available.
 
-The same sums in the same order as `tree.visit`, `rounds.draw` and `tree.ratio`, so the results are equal bit for bit; what differs is
-that everything stays in registers. Places in F are unsigned: a signed one costs a test for counting from the end.
+The sums and their order are those of `tree.visit`, `rounds.draw` and `tree.ratio`, so the results are equal bit for bit. The difference is
+that everything stays in registers. Offsets in F are unsigned: a signed one costs a test for counting from the end.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ U0, U1, U2, U3, U4, U5 = (np.uint64(i) for i in range(6))
 
 @inner
 def play(F, I, words, table, out, start, end):
-    """Play rounds start .. end - 1; return the first that needs the general way: a loss in a new leaf, or a huge step.
+    """Play rounds start .. end - 1; return the first that needs the general kernels: a loss in a new leaf, or a huge step.
 
     `words` are the state's.
     """
@@ -49,7 +49,7 @@ def play(F, I, words, table, out, start, end):
         loss = losses[t, arm]
         if loss > 0.0:
             x = rate * loss / (probability + gamma)
-            if new or not x <= STEP:  # nor where it is no number
+            if new or not x <= STEP:  # also true if x is not a number
                 break
             f = maths.exp(-x)
             f0 = f if arm == U0 else 1.0
@@ -77,7 +77,7 @@ def play(F, I, words, table, out, start, end):
 
 @inner
 def shrink(F, I, b, arm, x, f):
-    """`arms.multiply` with unsigned places."""
+    """Do `arms.multiply` with unsigned offsets."""
     w = F[b + arm] * f
     if w >= ARM_TINY:
         F[b + arm] = w
@@ -87,7 +87,7 @@ def shrink(F, I, b, arm, x, f):
 
 @inner
 def turn(F, I, row, now, below, up):
-    """`rows.turn` with unsigned places, for the node `up` levels above the leaf."""
+    """Do `rows.turn` with unsigned offsets, for the node `up` levels above the leaf."""
     rate = F[row]
     stop, go = rate * now, F[row + U1] * below
     s = stop + go
@@ -102,7 +102,7 @@ def turn(F, I, row, now, below, up):
 
 @inner
 def lowest(F, before, stride, leaf, depth):
-    """How many levels above the leaf the lowest node is that was visited before."""
+    """Return how many levels above the leaf the lowest node visited before is."""
     up = U0
     while up <= depth and F[before + (leaf >> up) * stride] + F[before + (leaf >> up) * stride + U1] == 0.0:
         up += U1
@@ -111,14 +111,14 @@ def lowest(F, before, stride, leaf, depth):
 
 @inner
 def share(F, I, before, stride, leaf, drift):
-    """Fixed share in every node of the path."""
+    """Apply fixed share in every node of the path."""
     for up in range(I[DEPTH] + 1):
         arms.share(F, I, np.int64(before + (leaf >> np.uint64(up)) * stride) + 2, drift)
 
 
 @inner
 def _mix(F, before, stride, leaf, depth, bottom):
-    """Probabilities of four arms over the path from the root down to `bottom` levels above the leaf, and what reaches below it."""
+    """Return the probabilities of four arms over the path from the root to `bottom` levels above the leaf, and the mass below."""
     p0 = p1 = p2 = p3 = 0.0
     reach = 1.0
     up = depth + U1
@@ -136,7 +136,7 @@ def _mix(F, before, stride, leaf, depth, bottom):
 
 @inner
 def _draw(F, scratch, p0, p1, p2, p3, u, last):
-    """`rounds.draw` for four numbers, of which those after `last` are 0; no branch for the processor to guess wrong."""
+    """Do `rounds.draw` for four numbers, of which those after `last` are 0; no branch that the processor could mispredict."""
     c1 = p0 + p1
     c2 = c1 + p2
     target = u * (c2 + p3)

@@ -1,4 +1,4 @@
-"""splitmix64 (Steele, Lea, Flood 2014): all that is random in a decision comes from the 53 bits of its u."""
+"""splitmix64 (Steele, Lea, Flood 2014): all randomness of a decision comes from the 53 bits of its u."""
 
 import numpy as np
 
@@ -18,11 +18,11 @@ def mixed(z):
 
 @kernel("d")
 def seeded(u):
-    """The state that a number u in [0, 1) stands for; numbers 2^-53 apart give unrelated streams."""
+    """Return the state for a number u in [0, 1); numbers 2^-53 apart give unrelated sequences."""
     return mixed(np.uint64(u * 2.0**53) + STEP)
 
 
 @inner
 def inside(bits):
-    """A number inside (0, 1), of the highest 53 of 64 bits."""
+    """Return a number inside (0, 1), from the highest 53 of 64 bits."""
     return (np.float64(bits >> _11) + 0.5) * 2.0**-53

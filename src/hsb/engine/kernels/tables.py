@@ -1,7 +1,7 @@
-"""Whole tables of rounds: played, decided, learned from a log, or only looked at. One call a chunk.
+"""Whole tables of rounds: played, decided, learned from a log, or only evaluated. One call a chunk.
 
-A table's keys have a row a round; its masks a row of bytes for each pool of arms, and `pool` says which one a round has, or is empty where each
-round has its own. Masks without columns offer every arm.
+A table's keys have one row for each round. Its masks have one row of bytes for each pool of arms, and `pool` has each round's row; if it is
+empty, each round has its own row. Masks without columns make every arm available.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from .words.tree import FANOUT
 
 
 class Rounds(NamedTuple):
-    """What happens: keys, masks and pools; every arm's loss; u, which decides."""
+    """Simulated rounds: keys, masks and pools; every arm's loss; the uniform sample u."""
 
     keys: np.ndarray
     masks: np.ndarray
@@ -27,7 +27,7 @@ class Rounds(NamedTuple):
 
 
 class Logged(NamedTuple):
-    """What happened: keys, masks and pools; the arm played, its loss, its propensity."""
+    """Logged rounds: keys, masks and pools; the arm played, its loss, its propensity."""
 
     keys: np.ndarray
     masks: np.ndarray
@@ -38,7 +38,7 @@ class Logged(NamedTuple):
 
 
 class Out(NamedTuple):
-    """What came of it: the arm played in each round, its probability, its loss."""
+    """Played rounds: the arm of each round, its probability, its loss."""
 
     arms: np.ndarray
     probabilities: np.ndarray
@@ -46,7 +46,7 @@ class Out(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What was decided: the arm of each round, its probability, and how much of the advice was on it (`State.advised`)."""
+    """Decided rounds: the arm of each round, its probability, and the share of the advice that was on it (`State.advised`)."""
 
     arms: np.ndarray
     probabilities: np.ndarray
@@ -55,7 +55,7 @@ class Chosen(NamedTuple):
 
 @inner
 def is_whole(mask):
-    """Does a mask offer every arm?"""
+    """Return whether a mask makes every arm available."""
     for m in range(len(mask)):
         if mask[m] == 0:
             return False
@@ -64,14 +64,14 @@ def is_whole(mask):
 
 @inner
 def _available(masks, pool, t):
-    """What round t pools: the row of `masks`, and how many of its entries count, which is none where every arm is available."""
+    """Return the row of `masks` for round t, and how many of its entries count: 0 if every arm is available."""
     k = pool[t] if len(pool) > 0 else t
     return k, 0 if is_whole(masks[k]) else masks.shape[1]
 
 
 @inner
 def _is_few(F, I, masks):
-    """Is this one dense binary tree with few arms, all of them available?"""
+    """Return whether this is one dense binary tree with few arms, all of them available."""
     i = members.arrays(F, I, 0)[1]
     alone = I[MEMBERS] == 1 and i[KIND] == DENSE and I[ALL_ARMS] <= FEW
     return alone and i[FANOUT] == 2 and masks.shape[1] == 0 and F[FLOOR] == 0.0
@@ -79,7 +79,7 @@ def _is_few(F, I, masks):
 
 @inner
 def _play_few(F, I, table, out, start, end):
-    """The first round from `start` on, and before `end`, that `small.play` and `medium.play` cannot play."""
+    """Play rounds with `small.play` or `medium.play`; return the first from `start` on, and before `end`, that they cannot play."""
     f, i = members.arrays(F, I, 0)
     if I[ALL_ARMS] <= SMALL:
         return small.play(f, i, F[:STATE_WORDS], table, out, start, end)
@@ -89,7 +89,7 @@ def _play_few(F, I, table, out, start, end):
 
 @inner
 def _draw(F, I, key, available, u):
-    """`rounds.draw` with a floor: of all decisions that share is uniform among the available arms, and the probability says so."""
+    """Do `rounds.draw` with a floor: that share of all decisions is uniform among the available arms, and the probability includes it."""
     floor = F[FLOOR]
     if floor == 0.0:
         return rounds.draw(F, I, key, available, u)
@@ -135,7 +135,7 @@ def play(F, I, table, out, start, end):
         if arm < 0:
             return t, BROKEN
         loss = table.losses[t, arm]
-        visited, plain = t >= start, t < start  # always, and never; with literals Numba would compile the same once more
+        visited, plain = t >= start, t < start  # always, and never; with literals Numba would compile a second copy
         status = rounds.update(F, I, key, available, arm, loss, probability, visited, rounds.NONE, rounds.NOW, plain, plain)
         if status > DUE:
             return t, status
@@ -150,7 +150,7 @@ def play(F, I, table, out, start, end):
 
 @kernel("D1 L1 Rounds(L2 C2 L1 D2 D1) Chosen(L1 D1 D1) l l l", free=True)
 def decide(F, I, table, out, advice, start, end):
-    """Decide rounds start .. end - 1, without a floor; return the first one not decided, and why. `advice` is its place in F, or 0."""
+    """Decide rounds start .. end - 1, without a floor; return the first not decided, and why. `advice` is its offset in F, or 0."""
     for t in range(start, end):
         row, arms = _available(table.masks, table.pool, t)
         available = table.masks[row, :arms]
@@ -170,7 +170,7 @@ def learn(F, I, table, start, end):
     for t in range(start, end):
         row, arms = _available(table.masks, table.pool, t)
         available = table.masks[row, :arms]
-        visited, plain = t < start, t >= start  # never, and always: what a log says is learned as it is
+        visited, plain = t < start, t >= start  # never, and always: a logged loss is learned unchanged
         arm, loss, probability = table.arm[t], table.losses[t], table.probabilities[t]
         status = rounds.update(
             F, I, table.keys[t], available, arm, loss, probability, visited, rounds.NONE, rounds.NOW, visited, plain
@@ -182,7 +182,7 @@ def learn(F, I, table, start, end):
 
 @kernel("D1 L1 Rounds(L2 C2 L1 D2 D1) D2 l l", free=True)
 def fill(F, I, table, p, start, end):
-    """The distribution over arms of rows start .. end - 1, into the rows of p. Nothing is learned. O(rows * nodes * arms)."""
+    """Write the distribution over arms of rows start .. end - 1 to the rows of p. Nothing is learned. O(rows * nodes * arms)."""
     for t in range(start, end):
         row, arms = _available(table.masks, table.pool, t)
         if not rounds.fill(F, I, table.keys[t], table.masks[row, :arms], p[t]):

@@ -1,11 +1,11 @@
 """One round of a context tree with Beta counts: the nodes that contain a context are a path of rows, as in `chains.py`.
 
-A row of F holds x, then for each arm what was added to its prior counts: good (1 - loss) and bad (loss). x = P / S is the evidence of
-what hangs below the row's chain over the evidence of the chain's own counts: 1 at the prior, and 1 for ever in a leaf. A chain of k
-links stops with odds STAY[k] : GO[k] x. Nothing is subtracted. x is kept within FLOOR .. 1 / FLOOR, which no run of luck can cross.
+A row of F holds x, then for each arm the counts added to its prior: good (1 - loss) and bad (loss). x = P / S is the evidence of
+the nodes below the row's chain over the evidence of the chain's counts: 1 at the prior, and always 1 in a leaf. A chain of k
+links stops with odds STAY[k] : GO[k] x. Nothing is subtracted. x stays within FLOOR .. 1 / FLOOR, which no run of luck can cross.
 The header and the links in I are those of a compressed tree (`header.py`, `chains.py`).
 
-`seen[0]` counts the rounds learned, in the call that learns them: how an interrupt is found to have come before or after.
+`seen[0]` counts the rounds learned, in the call that learns them: it shows whether an interrupt came before or after.
 """
 
 import math
@@ -20,14 +20,14 @@ from .splitmix import seeded
 from .words.tree import CAPACITY, DEPTH, GO, LINK_STRIDE, LINKS, PATH, ROW0, ROWS, STAY, STRIDE, WHOLE
 
 FLOOR = 1e-280
-IDLE = 0.1  # how much of the forgetting an arm that was not played undergoes
+IDLE = 0.1  # the share of the forgetting that arms not played undergo
 COUNTS = 1  # where a row's counts begin
 SEEN = 1e-10  # a node that plays with less probability than this is left out of the propensity
 
 
 @kernel("D1 L1 L1")
 def visit(F, I, key):
-    """Reach pass: the probability of stopping at each row on the path, and the row; return how many. F[REST] is left for the prior."""
+    """Run the reach pass: each row on the path and the probability of stopping there. Return how many; F[REST] is left for the prior."""
     weight, path, depth = I[WEIGHT], I[PATH], I[DEPTH]
     I[WHOLE] = 0
     reach = 1.0
@@ -61,13 +61,16 @@ def visit(F, I, key):
 
 @kernel("D1 L1 d l")
 def below_split(F, I, x, below):
-    """x of the upper part of a chain whose lower part gets `below` links; the lower part keeps its own."""
+    """Return x of the upper part of a chain whose lower part gets `below` links; the lower part keeps x."""
     return F[I[STAY] + below] + F[I[GO] + below] * x
 
 
 @kernel("D1 L1 l C1 d d l d")
 def draw(F, I, n, available, good, bad, arms, u):
-    """The arm that u selects after a visit: a walk down to the row where it stops, then the least of one draw for each available arm."""
+    """Return the arm that u selects after a visit.
+
+    Walks down to the row at which it stops, then takes the least of one draw for each available arm.
+    """
     state = seeded(u)
     left, state = beta.uniform(state)
     row = np.int64(-1)
@@ -84,7 +87,7 @@ def draw(F, I, n, available, good, bad, arms, u):
     for m in range(arms):
         if not masked or available[m]:
             if row < 0:
-                y, state = beta.uniform(state)  # all arms alike: any order is as probable
+                y, state = beta.uniform(state)  # all arms are alike: every order has the same probability
             else:
                 at = row + COUNTS + 2 * m
                 y, state = beta.draw(good + F[at], bad + F[at + 1], state)
@@ -95,7 +98,7 @@ def draw(F, I, n, available, good, bad, arms, u):
 
 @kernel("D1 L1 l C1 d d D1 D2")
 def mix(F, I, n, available, good, bad, p, work):
-    """After a visit, every arm's probability into p."""
+    """Fill p with every arm's probability, after a visit."""
     masked = len(available) > 0
     choices = 0
     for m in range(len(p)):
@@ -121,7 +124,7 @@ def mix(F, I, n, available, good, bad, p, work):
 
 @kernel("D1 L1 L1 l")
 def extend(F, I, key, n):
-    """After a visit of n rows, give the rest of the path a row too; return how many there are now."""
+    """Give the rest of the path a row too, after a visit of n rows; return how many there are now."""
     if I[WHOLE] == 1:
         return n
     low = grow(F, I, key, n)
@@ -137,7 +140,7 @@ def extend(F, I, key, n):
 
 @kernel("D1 L1 l l d d d d l")
 def learn(F, I, n, arm, loss, good, bad, keep, arms):
-    """Ratio pass over the n rows of a whole path; return the root's ratio, the probability that the tree gave this loss."""
+    """Run the ratio pass over the n rows of a whole path; return the root's ratio, the probability that the tree gave this loss."""
     sure = loss == 0.0 or loss == 1.0
     below = 1.0
     for i in range(n - 1, -1, -1):
@@ -148,7 +151,7 @@ def learn(F, I, n, arm, loss, good, bad, keep, arms):
             q = (b if loss == 1.0 else a) / (a + b)
         else:
             q = maths.exp(loss * maths.log(b) + (1.0 - loss) * maths.log(a)) / (a + b)
-        if keep < 1.0:  # what was counted counts less
+        if keep < 1.0:  # forget a part of the counts
             for m in range(arms):
                 f = keep if m == arm else 1.0 - IDLE * (1.0 - keep)
                 F[row + COUNTS + 2 * m] *= f
@@ -168,19 +171,19 @@ def learn(F, I, n, arm, loss, good, bad, keep, arms):
 
 @kernel("D1 L1 L1 C1 d d l d")
 def choose(F, I, key, available, good, bad, arms, u):
-    """One decision. Changes nothing but scratch."""
+    """Decide one round. Changes nothing but scratch."""
     return draw(F, I, visit(F, I, key), available, good, bad, arms, u)
 
 
 @kernel("D1 L1 L1 C1 d d D1 D2")
 def probabilities(F, I, key, available, good, bad, p, work):
-    """The distribution over arms into p. Changes nothing but scratch."""
+    """Fill p with the distribution over arms. Changes nothing but scratch."""
     mix(F, I, visit(F, I, key), available, good, bad, p, work)
 
 
 @kernel("D1 L1 L1 L1 l d d d d l")
 def update(F, I, seen, key, arm, loss, good, bad, keep, arms):
-    """Learn a loss. False, and nothing changed, if the tree is short of rows."""
+    """Learn a loss. Return False, and change nothing, if the tree is short of rows."""
     if I[ROWS] + 2 > I[CAPACITY]:
         return False
     n = extend(F, I, key, visit(F, I, key))

@@ -14,7 +14,7 @@ from .words import tree as tree_words
 
 @inner
 def visit(F, I, key, reach):
-    """Reach pass of a COMPRESSED tree: write the weight and arm block of every visited node that contains the key; return how many.
+    """Run the reach pass of a COMPRESSED tree: write the weight and arm block of every visited node that contains the key; return how many.
 
     F[REST] is left with the mass on nodes at their prior. O(log rounds).
     """
@@ -56,7 +56,7 @@ def visit(F, I, key, reach):
 
 @inner
 def visit_dense(F, I, key, reach):
-    """The same in a DENSE tree. O(depth)."""
+    """Run the reach pass of a DENSE tree. O(depth)."""
     heap = key[0] if I[tree_words.ROOTS] > 0 else 0
     k = I[tree_words.FANOUT]
     depth, stride, row0 = I[tree_words.DEPTH], I[tree_words.STRIDE], I[tree_words.ROW0]
@@ -80,7 +80,7 @@ def visit_dense(F, I, key, reach):
 
 @inner
 def log_visit(F, I, key, n, reach):
-    """ln(reach * stop) of the n nodes just visited, in place of their weights; reach is ln too. Return ln of the rest."""
+    """Replace the weights of the n nodes just visited by ln(reach * stop); reach is ln too. Return ln of the rest."""
     for d in range(n):
         row = I[I[tree_words.PATH] + d]
         stop, go, e = rows.odds(F, I, row)
@@ -98,7 +98,7 @@ def log_visit(F, I, key, n, reach):
 
 @inner
 def extend(F, I, key, n):
-    """After a visit of n nodes, give the other nodes that contain the key rows too; return how many there are on the path now."""
+    """Give the other nodes that contain the key rows too, after a visit of n nodes; return how many there are on the path now."""
     if I[tree_words.WHOLE] == 1:
         return n
     low = chains.grow(F, I, key, n)
@@ -116,7 +116,7 @@ def extend(F, I, key, n):
 
 @inner
 def extend_dense(F, I, key, n):
-    """The same in a DENSE tree."""
+    """Do the same in a DENSE tree."""
     if I[tree_words.WHOLE] == 1:
         return n
     depth = I[tree_words.DEPTH]
@@ -141,7 +141,7 @@ def extend_dense(F, I, key, n):
 
 @inner
 def ratio(F, I, n, arm, x, f, available, g):
-    """Ratio pass over the n nodes just visited, all of which have rows; return the root's ratio. x <= STEP."""
+    """Run the ratio pass over the n nodes just visited, all of which have rows; return the root's ratio. x <= STEP."""
     path = I[tree_words.PATH]
     below = 0.0
     for d in range(n - 1, -1, -1):
@@ -153,7 +153,7 @@ def ratio(F, I, n, arm, x, f, available, g):
 
 @inner
 def ratio_log(F, I, n, arm, x, available, log_g):
-    """The same in logarithms, for any x; return ln of the root's ratio."""
+    """Run the ratio pass in logarithms, for any x; return ln of the root's ratio."""
     below = 0.0
     for d in range(n - 1, -1, -1):
         row = I[I[tree_words.PATH] + d]

@@ -1,6 +1,6 @@
-"""The native engine: the kernels as one library, compiled when hsb was built (`build.py`), and how it is found.
+"""The native engine: the kernels as one library, compiled when hsb was built (`build.py`), and the function that loads it.
 
-It is used if it was built from these very sources; else the kernels are compiled by Numba, or run as plain Python (`kernels/jit.py`).
+The library is used only if it was built from exactly these sources. Else Numba compiles the kernels, or Python runs them (`kernels/jit.py`).
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from types import ModuleType
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parents[1]
-NOTE = "_engine.sha256"  # beside the library: what sources it is of, and its own digest
+NOTE = "_engine.sha256"  # beside the library: the digest of its sources, and of its file
 
 
 def library_name() -> str:
-    """The file name of the library on this system."""
+    """Return the file name of the library on this system."""
     return "_engine.pyd" if sys.platform == "win32" else "_engine.abi3.so"
 
 
 def sources() -> list[Path]:
-    """All files that the library is made of: kernels, and what makes code of them."""
+    """Return all source files of the library: the kernels and the modules that compile them."""
     kernels = (PACKAGE / "engine" / "kernels", PACKAGE / "experiments" / "paper" / "kernels")
     files = [path for folder in kernels for path in folder.rglob("*.py") if path.name not in ("jit.py", "numba_engine.py")]
     return sorted(
@@ -34,7 +34,7 @@ def sources() -> list[Path]:
 
 @functools.cache
 def sources_digest() -> str:
-    """A fingerprint of the sources: a library with another one is stale."""
+    """Return the digest of the sources. A library with a different digest is stale."""
     digest = hashlib.sha256()
     for path in sources():
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
@@ -42,17 +42,20 @@ def sources_digest() -> str:
 
 
 def load(level: str = "") -> tuple[ModuleType | None, str]:
-    """The library, chosen for a level of processor ("" is the best that runs here), or None; and a clause that says which, or why not."""
+    """Load the library for a processor level ("" is the best that runs here).
+
+    Returns the library, or None, and a clause with the engine and level, or the reason for None.
+    """
     import numpy as np
 
     path = HERE / library_name()
     if not path.exists():
         return None, "there is no native library"
     try:
-        made_of, _, sha = (HERE / NOTE).read_text().strip().partition(" ")
-        if made_of != sources_digest():
-            return None, "the native library is of other sources"
-        if hashlib.sha256(path.read_bytes()).hexdigest() != sha:  # loading it could end the process
+        built_from, _, sha = (HERE / NOTE).read_text().strip().partition(" ")
+        if built_from != sources_digest():
+            return None, "the native library was built from other sources"
+        if hashlib.sha256(path.read_bytes()).hexdigest() != sha:  # loading it could crash the process
             return None, "the native library is damaged"
     except OSError as error:
         return None, f"the native library cannot be read: {error.strerror}"
@@ -66,6 +69,6 @@ def load(level: str = "") -> tuple[ModuleType | None, str]:
         return None, f"the native library cannot be loaded: {error}"
     number = library.start(np.ndarray, level)
     if number is None:
-        wanted = f"no level {level!r}" if level else "no level that this processor runs"
-        return None, f"the native library has {wanted}; it has {library.levels}"
+        missing = f"no level {level!r}" if level else "no level that this processor supports"
+        return None, f"the native library has {missing}; it has {library.levels}"
     return library, f"native, {library.levels.split()[number]}"

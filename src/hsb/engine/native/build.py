@@ -1,6 +1,6 @@
-"""Build the native engine: `python -m hsb.engine.native.build`. It needs Numba and a C compiler, or the one that the package ziglang carries.
+"""Build the native engine: `python -m hsb.engine.native.build`. It needs Numba, and a C compiler or the one in the package ziglang.
 
-The kernels are typed and lowered once, optimised and emitted for each level of processor, and linked with the glue into one library that every
+The kernels are typed and lowered once, optimised and emitted for each processor level, and linked with the glue into one library that every
 Python from 3.11 on can load. Equal sources give equal bytes. `--platform` links for other systems too (`platforms.py`), which needs ziglang.
 """
 
@@ -28,13 +28,13 @@ ALLOWED = {"memset", "sqrt"}  # a square root is an instruction
 
 
 def main() -> int:
-    """Build the library where the package looks for it, or at a path."""
+    """Build the library in its place in the package, or in another folder."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path, default=HERE, help="folder for the library")
-    parser.add_argument("--level", action="append", help="build for this level of processor alone; may be repeated")
-    parser.add_argument("--if-stale", action="store_true", help="do nothing if a library of these sources is there")
+    parser.add_argument("--level", action="append", help="build for this processor level only; may be repeated")
+    parser.add_argument("--if-stale", action="store_true", help="do nothing if the library was built from these sources")
     parser.add_argument(
-        "--platform", action="append", help=f"link for this system too, in a folder of its name: {', '.join(OTHERS)}"
+        "--platform", action="append", help=f"also link for this system, in a folder of that name: {', '.join(OTHERS)}"
     )
     options = parser.parse_args()
     os.environ["HSB_ENGINE"] = "build"
@@ -45,15 +45,13 @@ def main() -> int:
         return 0
     compiler = find_compiler()
     if compiler is None:
-        print(
-            "hsb: no C compiler was found (cc, gcc, clang, or the package ziglang): the kernels are compiled by Numba when first used."
-        )
+        print("hsb: found no C compiler (cc, gcc, clang, or the package ziglang). Numba will compile the kernels at first use.")
         return 0
     lowered = lower_all()
-    found = [(here(compiler, options.level), target)]
+    targets = [(here(compiler, options.level), target)]
     for name in options.platform or ():
-        found.append((OTHERS[name], options.out / name / OTHERS[name].library))
-    for platform, path in found:
+        targets.append((OTHERS[name], options.out / name / OTHERS[name].library))
+    for platform, path in targets:
         path.parent.mkdir(parents=True, exist_ok=True)
         link(lowered, platform, path, sources_digest())
         print(f"hsb: built {path.relative_to(options.out)}, {path.stat().st_size:,} bytes")
@@ -61,7 +59,7 @@ def main() -> int:
 
 
 def declared() -> Iterator[tuple[str, Any, tuple[str, ...], bool]]:
-    """Every kernel with its name, in a fixed order: what it takes, and whether it runs without the GIL."""
+    """Return every kernel in a fixed order: its name, function, argument types, and whether it runs without the GIL."""
     from ..kernels import jit
 
     for package in ("hsb.engine.kernels", "hsb.experiments.paper.kernels"):
@@ -73,14 +71,14 @@ def declared() -> Iterator[tuple[str, Any, tuple[str, ...], bool]]:
 
 
 class Lowered(NamedTuple):
-    """The kernels as LLVM's bitcode, and their entries: symbol, kernel, letters, without the GIL?"""
+    """The kernels as LLVM bitcode, and their entries: symbol, kernel, letters, and whether it runs without the GIL."""
 
     bitcode: bytes
     signatures: Sequence[tuple[str, str, str, bool]]
 
 
 def lower_all() -> Lowered:
-    """Type and lower every kernel; this process cannot call what Numba compiles any more."""
+    """Type and lower every kernel. Afterwards this process cannot call code that Numba compiles."""
     import llvmlite.binding as llvm
 
     from . import lower
@@ -96,7 +94,7 @@ def lower_all() -> Lowered:
 
 
 def link(lowered: Lowered, platform: Platform, target: Path, digest: str) -> None:
-    """Optimise, emit and link for a system; the library takes its place when it is whole."""
+    """Optimise, emit and link for a system; replace the library once the new one is complete."""
     bitcode, signatures = lowered
     with tempfile.TemporaryDirectory() as folder:
         objects = [f"engine{number}.o" for number in range(len(platform.levels))]
@@ -110,17 +108,20 @@ def link(lowered: Lowered, platform: Platform, target: Path, digest: str) -> Non
         more = platform.prepare(folder)
         command = [*platform.compiler, *flags, "glue.c", *objects, *more, "-o", target.name]
         subprocess.run(command, cwd=folder, check=True)
-        made = Path(folder, target.name).read_bytes()
+        library = Path(folder, target.name).read_bytes()
     from . import NOTE
 
-    for path, content in ((target, made), (target.with_name(NOTE), f"{digest} {hashlib.sha256(made).hexdigest()}\n".encode())):
+    for path, content in (
+        (target, library),
+        (target.with_name(NOTE), f"{digest} {hashlib.sha256(library).hexdigest()}\n".encode()),
+    ):
         staged = path.with_name(path.name + ".new")
         staged.write_bytes(content)
         os.replace(staged, path)
 
 
 def emit(bitcode: bytes, symbols: Sequence[str], triple: str, level: str, number: int) -> bytes:
-    """Machine code for one level of processor; its entries end with the level's number."""
+    """Return machine code for one processor level; the names of its entries end with the level's number."""
     import llvmlite.binding as llvm
 
     machine = llvm.Target.from_triple(triple).create_target_machine(cpu=level, opt=3, reloc="pic", codemodel="default")
@@ -134,13 +135,13 @@ def emit(bitcode: bytes, symbols: Sequence[str], triple: str, level: str, number
     builder.getModulePassManager().run(module, builder)
     undefined = {each.name for each in module.functions if each.is_declaration and not each.name.startswith("llvm.")}
     if undefined - ALLOWED:
-        raise SystemExit(f"the kernels call what is not theirs: {', '.join(sorted(undefined - ALLOWED))}")
+        raise SystemExit(f"the kernels call functions outside the library: {', '.join(sorted(undefined - ALLOWED))}")
     code: bytes = machine.emit_object(module)
     return code
 
 
 def table(signatures: Sequence[tuple[str, str, str, bool]], levels: Sequence[str], digest: str) -> str:
-    """The header that the glue reads: every variant of every kernel, level by level."""
+    """Return the header that the glue includes: every variant of every kernel, level by level."""
     lines = [f'#define DIGEST "{digest}"', f'#define NAMES "{" ".join(levels)}"', f"#define COUNT {len(levels)}"]
     for number in range(len(levels)):
         lines += [f"int32_t {symbol}_{number}(int64_t *, int64_t *);" for symbol, *_ in signatures]

@@ -1,8 +1,8 @@
-/* The bridge from Python to the compiled kernels. It knows no kernel: a table made by the build says for each variant what it takes and
-   returns, in the letters of signatures.py, and arguments are read and results made by walking along them.
+/* The bridge from Python to the compiled kernels. It knows no kernel. A table that the build writes has the types of each variant's arguments
+   and results, in the letters of signatures.py; this code walks along the letters to read arguments and build results.
 
-   It speaks CPython's stable ABI (3.11 and later) by its own declarations, so that building needs a C compiler and nothing of Python; and it
-   reads the head of NumPy's arrays, whose layout is part of NumPy's ABI. */
+   It declares CPython's stable ABI (3.11 and later) itself, so a build needs a C compiler but no headers of Python. It also reads the head of
+   NumPy's arrays, whose layout is part of NumPy's ABI. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -72,8 +72,8 @@ typedef struct { const char *kernel; const char *letters; int free; Entry entry;
 typedef struct { const char *level; const Variant *variants; int count; } Level;
 #include "table.h" /* DIGEST, NAMES, LEVELS (best first) and COUNT of them */
 
-/* Has this processor, and its operating system, what a level asks for? The compiler's own words for this need its run-time library, which
-   not every compiler has. */
+/* Does this processor, with its operating system, support a level? The compiler's builtins for this need its run-time library, which not every
+   compiler has. */
 #if defined(__x86_64__)
 static int has(unsigned word, unsigned bits) { return (word & bits) == bits; }
 
@@ -82,7 +82,7 @@ static int runs_here(const char *name) {
     if (!__get_cpuid(1, &a, &b, &ones, &d)) return 0;
     int v2 = has(ones, 1u << 0 | 1u << 9 | 1u << 13 | 1u << 19 | 1u << 20 | 1u << 23); /* sse3 ssse3 cx16 sse4.1 sse4.2 popcnt */
     if (!strcmp(name, "x86-64-v2")) return v2;
-    if (has(ones, 1u << 27)) __asm__("xgetbv" : "=a"(enabled), "=d"(d) : "c"(0)); /* what the system keeps of wide registers */
+    if (has(ones, 1u << 27)) __asm__("xgetbv" : "=a"(enabled), "=d"(d) : "c"(0)); /* the wide registers that the system saves */
     if (!__get_cpuid_count(7, 0, &a, &more, &b, &d)) more = 0;
     __get_cpuid(0x80000001, &a, &b, &extended, &d);
     int v3 = v2 && has(enabled, 0x6) && has(ones, 1u << 12 | 1u << 22 | 1u << 28 | 1u << 29) && /* fma movbe avx f16c */
@@ -176,7 +176,7 @@ static int read_value(PyObject *value, const char **at, int64_t **in) {
     return 1;
 }
 
-static PyObject *made(const char **at, int64_t **out) {
+static PyObject *build_value(const char **at, int64_t **out) {
     char letter = *(*at)++;
     double number;
     switch (letter) {
@@ -190,7 +190,7 @@ static PyObject *made(const char **at, int64_t **out) {
             int n = *(*at)++ - '0'; /* at most nine */
             PyObject *tuple = PyTuple_New(n);
             for (int i = 0; tuple && i < n; i++) {
-                PyObject *part = made(at, out);
+                PyObject *part = build_value(at, out);
                 if (!part) { Py_DecRef(tuple); return NULL; }
                 PyTuple_SetItem(tuple, i, part);
             }
@@ -222,7 +222,7 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
         if (variant->free) PyEval_RestoreThread(thread);
         if (status) return PyErr_Format(PyExc_SystemError, "%s ended with status %d", kernel->name, (int)status);
         at++;
-        return made(&at, &results);
+        return build_value(&at, &results);
     }
     return PyErr_Format(PyExc_TypeError, "no compiled variant of %s takes these arguments; it takes %s", kernel->name, kernel->first->letters);
 }
@@ -279,8 +279,8 @@ static PyObject *start(PyObject *module, PyObject *arguments) {
 }
 
 static PyMethodDef methods[] = {
-    {"start", start, METH_VARARGS, "start(ndarray, level): choose the level of processor, '' for the best that runs here; its number, or None."},
-    {"bind", bind, METH_VARARGS, "bind(name): the compiled kernel of that name, or None."},
+    {"start", start, METH_VARARGS, "start(ndarray, level): choose the processor level, '' for the best that runs; return its number, or None."},
+    {"bind", bind, METH_VARARGS, "bind(name): return the compiled kernel of that name, or None."},
     {NULL, NULL, 0, NULL},
 };
 static PyModuleDef definition = {{{1, NULL}, NULL, 0, NULL}, "_engine", NULL, -1, methods, NULL, NULL, NULL, NULL};

@@ -1,7 +1,7 @@
-"""From kernels to one module of LLVM: what Numba makes of each function, linked together, with an entry for each variant of a kernel.
+"""Lower the kernels to one LLVM module: Numba's code of each function, linked together, with an entry for each variant of a kernel.
 
-Numba types and lowers; it neither optimises, links nor emits the parts by themselves, which is where most of its time goes. An entry is
-`int32 name(int64 *in, int64 *out)`: arrays (pointer, shape, strides) and numbers come as words, and so do results.
+Numba types and lowers. It does not optimise, link or emit the parts one by one, which would take most of its time. An entry is
+`int32 name(int64 *in, int64 *out)`: arrays (pointer, shape, strides) and numbers are passed as words, and so are results.
 """
 
 from __future__ import annotations
@@ -44,25 +44,25 @@ def _keep(self: Any, *arguments: Any) -> None:
 
 
 def _finalize(self: Any) -> None:
-    """In place of Numba's: nothing is linked, optimised or emitted; the part is kept as it is."""
+    """Keep the part as it is, instead of linking, optimising and emitting it as Numba does."""
     self._finalized = True
 
 
 def _executable(self: Any, library: Any, fndesc: Any, env: Any) -> Any:
-    """In place of Numba's: nothing can be called."""
+    """Return a handle that cannot be called, instead of Numba's executable."""
     handles.append(handle := [None])
-    return handle.append  # Numba finds a function's code by this object, which must be builtin and like no other
+    return handle.append  # Numba finds a function's code by this object, which must be builtin and unique
 
 
 def take_over() -> None:
-    """From now on this process lowers only. It cannot call what Numba compiled any more."""
+    """Make this process lower only. It cannot call code that Numba compiles afterwards."""
     codegen.CPUCodeLibrary.__init__ = _keep
     codegen.CPUCodeLibrary.finalize = _finalize
     cpu.CPUContext.get_executable = _executable
 
 
 def numba_type(word: str, names: dict[str, Any]) -> Any:
-    """The type that a word stands for; `names` are the globals of the kernel's module."""
+    """Return the type that a word stands for; `names` are the globals of the kernel's module."""
     if "(" in word:
         name, _, rest = word.partition("(")
         parts = [numba_type(each, names) for each in split(rest[:-1])]
@@ -77,7 +77,7 @@ def numba_type(word: str, names: dict[str, Any]) -> Any:
 
 
 def letters_of(word: str) -> str:
-    """A word as the glue reads it.
+    """Return a word as the glue reads it.
 
     >>> letters_of("Rounds(L2 d)"), letters_of("D2*")
     ('(L2d)', 'D2*')
@@ -88,7 +88,7 @@ def letters_of(word: str) -> str:
 
 
 class Entries:
-    """The module with all entries, and what each takes and returns."""
+    """The module with all entries, and the argument and result types of each."""
 
     def __init__(self) -> None:
         self.module = ir.Module("hsb_engine")
@@ -115,7 +115,7 @@ class Entries:
         self.signatures.append((symbol, name, "".join(map(letters_of, words)) + ">" + letters, free))
 
     def link(self) -> Any:
-        """All parts and the entries as one module; nothing but the entries can be seen from outside."""
+        """Return all parts and the entries as one module, in which only the entries are visible from outside."""
         whole = llvm.parse_assembly(str(self.module))
         entries = {symbol for symbol, *_ in self.signatures}
         seen = set()
@@ -125,7 +125,7 @@ class Entries:
                 part = library._final_module.clone()
                 for function in part.functions:
                     if not function.is_declaration and function.linkage in (llvm.Linkage.external, llvm.Linkage.linkonce_odr):
-                        function.linkage = llvm.Linkage.weak_odr  # kept, though nothing that was linked so far may call it
+                        function.linkage = llvm.Linkage.weak_odr  # keep it, even if nothing linked so far calls it
                 whole.link_in(part, preserve=True)
         for function in whole.functions:
             if not function.is_declaration:
@@ -138,7 +138,7 @@ class Entries:
 
 
 class _Words:
-    """Reads arguments from a row of words."""
+    """Reader of arguments from a row of words."""
 
     def __init__(self, context: Any, builder: Any, row: Any) -> None:
         self.context, self.builder, self.row, self.at = context, builder, row, 0
@@ -149,7 +149,7 @@ class _Words:
         return self.builder.load(place)
 
     def value(self, kind: Any) -> Any:
-        """An argument in the form that Numba hands about."""
+        """Return an argument in Numba's internal form."""
         context, builder = self.context, self.builder
         if isinstance(kind, types.BaseTuple):
             return context.make_tuple(builder, kind, [self.value(each) for each in kind.types])
@@ -183,7 +183,7 @@ class _Words:
 
 
 def _write(context: Any, builder: Any, out: Any, kind: Any, value: Any, at: list[int]) -> str:
-    """Write a result as words; the letters that say what they are."""
+    """Write a result as words; return the letters of its types."""
     if kind == types.none or isinstance(kind, types.Omitted):
         return "-"
     if isinstance(kind, types.BaseTuple):

@@ -1,4 +1,4 @@
-"""The systems that the native engine is linked for: this one, by its own compiler, and others, by the one that the package ziglang carries."""
+"""The systems that the native engine is linked for: this one by its compiler, others by the compiler in the package ziglang."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class Platform(NamedTuple):
     """A system to link for."""
 
     triple: str
-    """As LLVM names it."""
+    """LLVM's name of the system."""
     levels: tuple[str, ...]
-    """Of its processors, the best first."""
+    """Processor levels, the best first."""
     compiler: Sequence[str]
     flags: tuple[str, ...] = ()
     library: str = "_engine.abi3.so"
     wheel: str = ""
-    """The system in a wheel's name."""
+    """The system's name in a wheel."""
 
     def prepare(self, folder: str) -> list[str]:
-        """What else is linked: on Windows, where Python's symbols are, which its linker must be told."""
+        """Return further files to link: on Windows, a list of Python's symbols, which the linker needs."""
         if "windows" not in self.triple:
             return []
         glue = Path(folder, "glue.c").read_text()
@@ -71,11 +71,11 @@ OTHERS = {
         "x86_64-pc-windows-gnu", LEVELS["x86_64"], _cross("x86_64-windows-gnu"), ("-s",), "_engine.pyd", "win_amd64"
     ),
 }
-"""Systems that are linked for from any other."""
+"""Systems that can be linked for on any other."""
 
 
 def here(compiler: Sequence[str], levels: Sequence[str] | None = None) -> Platform:
-    """This system, with a compiler of its own."""
+    """Return this system, with its compiler."""
     import llvmlite.binding as llvm
 
     from . import library_name
@@ -86,7 +86,7 @@ def here(compiler: Sequence[str], levels: Sequence[str] | None = None) -> Platfo
 
 
 def find_compiler() -> list[str] | None:
-    """The command of a C compiler, or None."""
+    """Return the command of a C compiler, or None."""
     named = os.environ.get("CC", "").split()
     if named and shutil.which(named[0]):
         return named

@@ -1,21 +1,21 @@
-"""How a kernel's arguments are written down beside it: a word for each, as in `@kernel("D1 L1 C1 d")`.
+"""Argument types of a kernel, declared beside it: a word for each, as in `@kernel("D1 L1 C1 d")`.
 
 A letter is a type: d float64, l int64, u uint64, b bool, c uint8, a int8, i int32. A capital with a number is an array of that many dimensions,
-contiguous, or of any layout with a star behind. A name with words in brackets is a NamedTuple of that name, which the kernel's module defines.
+contiguous, or of any layout with a star behind. A name with words in brackets is a NamedTuple of that name in the kernel's module.
 """
 
 
 def split(words: str) -> list[str]:
-    """The words of a declaration; a NamedTuple with its brackets is one.
+    """Return the words of a declaration; a NamedTuple with its brackets is one.
 
     >>> split("D1 Rounds(L2 d) l")
     ['D1', 'Rounds(L2 d)', 'l']
     """
-    found, depth, begin = [], 0, 0
+    result, depth, begin = [], 0, 0
     for at, letter in enumerate(words + " "):
         depth += (letter == "(") - (letter == ")")
         if letter == " " and depth == 0:
             if at > begin:
-                found.append(words[begin:at])
+                result.append(words[begin:at])
             begin = at + 1
-    return found
+    return result

@@ -1,1 +1,1 @@
-"""What the words of each kind's `I` mean, a module for each kind: two kinds may give one number different names (`header.py`)."""
+"""The words of `I`, one module for each kind of member: two kinds may give one number different names (`header.py`)."""

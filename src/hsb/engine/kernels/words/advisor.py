@@ -15,7 +15,7 @@ SCRATCH = 8  # scratch, by arm: three words not in use, mean (then the index), w
 # Words of a row; an arm has four: the sum of its losses, of 1 - loss, and the same with a short memory.
 STOP, GO, VISITS, EVIDENCE, BORN, CHANGED, COUNTS = 0, 1, 2, 3, 4, 5, 6
 
-# Scratch behind the block of the advised arm: a row of memory for each node, in heap order, or, up to FEW arms, for each level; then, with
-# more, the arms of the last M rounds learned from, by round modulo M. Words of a row of memory: the number of the next round to be taken
-# into it, from 1, or 0 where there is nothing yet; then by arm what is expected of it, by arm its mean, by arm the width.
+# Scratch behind the block of the advised arm: a row of memory for each node, in heap order, or, up to FEW arms, for each level. With more
+# arms, then, the arms of the last M rounds learned, by round modulo M. Words of a row of memory: the number of the next round to be read into
+# it, from 1, or 0 if the row is empty; then each arm's expected mean, each arm's mean, each arm's width.
 NEXT, EXPECTED = 0, 1

@@ -2,26 +2,26 @@
 
 from .advice import ADVICE as ADVICE  # 13
 
-# Words of I. Offsets into F unless said otherwise.
+# Words of I. Offsets into F unless noted.
 STRIDE = 8  # words of a row of the cosines' covariances (others keep a template here)
-ROOM = 12  # places that there is room for
-PLACES = 14  # places in use, the constant among them
+ROOM = 12  # columns that there is room for
+PLACES = 14  # columns in use, the constant among them
 COSINES = 15  # cosines
-RIDGE = 16  # the prior precision of each place, then of the constant and each cosine
+RIDGE = 16  # the prior precision of each column, then of the constant and each cosine
 LINEAR = 17  # for each arm: weights; for each arm: covariance
 COSINE = (
     18  # frequencies in turns, a row of COSINES for each place; phases; then as LINEAR, rows of covariances STRIDE words each
 )
 STACK = 19  # words below, then an arm's short memory each
-INDEX = 20  # scratch, by arm: what it is judged by
-SCRATCH = 21  # scratch: inputs, then a number for each place, cosine and place or cosine
-PROBABILITY = 22  # sums of the probabilities of the places up to each, to be cut at
+INDEX = 20  # scratch, by arm: its index
+SCRATCH = 21  # scratch: inputs, then a number for each column, each cosine, and each column or cosine
+PROBABILITY = 22  # cumulative probabilities of the columns, for random cuts
 NODE = 23  # rows of the forest's nodes
-NODES, NODES_USED = 24, 25  # how many there is room for, and are
+NODES, NODES_USED = 24, 25  # the room for nodes, and the nodes in use
 BLOCK = 26  # the cuts that leaves watch, CUTS to a block
 BLOCKS, BLOCKS_USED = 27, 28
 SEED = 29  # random numbers that the forest has used
-END = 30  # the end of what is learned; scratch and the block of the advice stand behind
+END = 30  # the end of the learned words; scratch and the block of the advice follow
 TRACE = 31  # scratch: the paths through the trees, then a number for each level
 
 # Words at STACK: weights and covariance of the four inputs, sums over all rounds, evidence that the world has changed, rows of a log that the

@@ -16,4 +16,4 @@ PATH = 24  # I: scratch, visited rows
 FANOUT = 25
 WHOLE = 26  # scratch: did the last visit find a row for every node that contains the key?
 ROOTS = 27  # trees of depth 0 side by side, by cell; 0: one tree
-MOST_ROWS = 28  # rows that a COMPRESSED tree may have before its keys are made coarser; 0: any number
+MOST_ROWS = 28  # the most rows of a COMPRESSED tree before its keys are made coarser; 0: no limit

@@ -1,1 +1,1 @@
-"""Compiled code that only the paper's experiments need."""
+"""Compiled code for the paper's experiments only."""

@@ -1,9 +1,8 @@
-"""Perceptrons that share their features: one row of weights each, the last one for the intercept.
+"""Perceptrons that share their features: one row of weights each, the last weight for the intercept.
 
-W has a row of d + 1 weights for each perceptron; `total`, the sum of W after every update, has the same shape, or no rows where it is not
-wanted. Where it has rows, it predicts in the place of W: the averaged perceptron. moments[0] holds the features' means, moments[1] the sums of
-their squared distances from them over seen[0] rows. z is scratch for d numbers. Signs are +1 and -1; a score of 0 counts as -1, and as a
-mistake.
+W has a row of d + 1 weights for each perceptron. `total`, the sum of W after every update, has the same shape, or no rows. If it has rows, it
+predicts instead of W: the averaged perceptron. moments[0] holds the features' means, moments[1] the sums of squared distances from them over
+seen[0] rows. z is scratch for d numbers. Signs are +1 and -1; a score of 0 counts as -1, and as a mistake.
 """
 
 import math
@@ -13,7 +12,7 @@ from ....engine.kernels.jit import kernel
 
 @kernel("D1 D2 L1")
 def see(x, moments, seen):
-    """Count a row's features in (Welford's recursion, which cancels nothing)."""
+    """Update the features' moments with a row (Welford's recursion, which avoids cancellation)."""
     seen[0] += 1
     for i in range(len(x)):
         off = x[i] - moments[0, i]
@@ -23,7 +22,7 @@ def see(x, moments, seen):
 
 @kernel("D1 D2 L1 D1")
 def standardise(x, moments, seen, z):
-    """z = (x - mean) / deviation; a feature that never changed counts 0."""
+    """Compute z = (x - mean) / deviation; a feature that never changed counts 0."""
     for i in range(len(x)):
         spread = math.sqrt(moments[1, i] / max(seen[0], 1))
         z[i] = (x[i] - moments[0, i]) / spread if spread > 0.0 else 0.0
@@ -40,7 +39,7 @@ def score(w, z):
 
 @kernel("D2 D1 A1")
 def predict(W, z, code):
-    """The codeword of standardised features."""
+    """Write the codeword of standardised features to `code`."""
     for k in range(len(W)):
         code[k] = 1 if score(W[k], z) > 0.0 else -1
 
@@ -61,7 +60,7 @@ def learn(W, total, z, target):
 
 @kernel("D2 D2 D2 L1 b D2 A2 D1 A2")
 def play(W, total, moments, seen, online, X, targets, z, codes):
-    """For every row: see it if `online`, predict its codeword, learn its target."""
+    """For every row: update the moments if `online`, predict the codeword, learn the target."""
     for t in range(len(X)):
         if online:
             see(X[t], moments, seen)
@@ -72,7 +71,7 @@ def play(W, total, moments, seen, online, X, targets, z, codes):
 
 @kernel("D2 D2 D2 L1 D2 D1 A2")
 def encode(W, total, moments, seen, X, z, codes):
-    """The codeword of every row. Changes nothing."""
+    """Write the codeword of every row to `codes`. Changes nothing else."""
     for t in range(len(X)):
         standardise(X[t], moments, seen, z)
         predict(total if len(total) else W, z, codes[t])

@@ -1,10 +1,10 @@
-"""Lines of Yahoo!'s Today Module logs, from bytes to columns.
+"""Parser of Yahoo!'s Today Module logs, from bytes to columns.
 
     R6B: <time> id-<shown> <click> |user 1 11 13 ... |id-<a> |id-<b> ...
     R6A: <time> <shown> <click> |user 2:f 3:f ... 1:1.000000 |<a> 2:f ... 1:1.000000 |<b> ...
 
-Every line that `parse` looks at ends in a newline, so no loop needs to look for the end of the text. The pool of a line is mostly that of the
-line before, to the byte: it is then recognised by one comparison and not read again.
+Every line that `parse` reads ends in a newline, so no loop checks for the end of the text. The pool of a line is mostly byte for byte that of
+the line before: one comparison then recognises it, and it is not read again.
 """
 
 from typing import NamedTuple
@@ -13,23 +13,23 @@ import numpy as np
 
 from ....engine.kernels.jit import kernel
 
-# What `state` counts.
+# Words of `state`.
 ROWS, LINES, POOLS, MEMBERS, ARMS, SECTION, NOW = 0, 1, 2, 3, 4, 5, 6
 STATE = 7
 
-# How `parse` ends: more text is needed, the batch is full, the table of labels is full, or a line is not as it should be.
+# Reasons that `parse` stops: more text is needed, the batch is full, the table of labels is full, or an error in a line.
 MORE, FULL, LABELS = 0, 1, 2
 EMPTY, TIME, SHOWN, CLICK, USER, FEATURE, TWICE, BARE, CANDIDATE, ARTICLE, NONE, MANY, REPEATED, ABSENT = range(10, 24)
 
 SPACE, NEWLINE, RETURN, BAR, COLON, POINT, MINUS, ZERO = 32, 10, 13, 124, 58, 46, 45, 48
-DIGITS = 18  # most of a number
+DIGITS = 18  # the most digits of a number
 EXACT = 1 << 53  # whole numbers below it are doubles
-RECENT = 8  # pools back that a pool is recognised
+RECENT = 8  # a pool is compared with this many pools before it
 MULTIPLIER = 0x5851F42D  # of the hash
 
 
 class YahooColumns(NamedTuple):
-    """A batch in the making: columns, and its different pools (arm indices of pool k: members[starts[k] : starts[k + 1]], in order)."""
+    """A batch under construction: columns, and its distinct pools (arm indices of pool k: members[starts[k] : starts[k + 1]], in order)."""
 
     time: np.ndarray
     shown: np.ndarray
@@ -41,14 +41,14 @@ class YahooColumns(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Articles by number, in order of appearance, and a hash table of their places; its length is a power of two."""
+    """Articles by number, in order of appearance, and a hash table of their indices; its length is a power of two."""
 
     keys: np.ndarray
     slots: np.ndarray
 
 
 class Scratch(NamedTuple):
-    """The candidates' text and numbers of the last line that was read in full, and which pool an arm was last seen in."""
+    """The candidates' text and numbers of the last line read in full, and the pool in which each arm was last seen."""
 
     section: np.ndarray
     keys: np.ndarray
@@ -69,19 +69,19 @@ def _past_spaces(buf, i):
 
 @kernel
 def _ends(buf, i):
-    """Is there nothing more on the line?"""
+    """Return whether the rest of the line is empty."""
     return buf[i] == NEWLINE or (buf[i] == RETURN and buf[i + 1] == NEWLINE)
 
 
 @kernel
 def _is_over(buf, i):
-    """Does a word end here?"""
+    """Return whether a word ends here."""
     return buf[i] == SPACE or _ends(buf, i)
 
 
 @kernel
 def _whole(buf, i):
-    """The number at i, without sign or leading zeros, and where it ends: at i where there is none."""
+    """Read the number at i, without sign or leading zeros; return it and its end, which is i if there is no number."""
     value, j = 0, i
     while 0 <= _digit(buf, j) <= 9:
         value = value * 10 + _digit(buf, j)
@@ -95,7 +95,7 @@ def _whole(buf, i):
 
 @kernel
 def _decimal(buf, i):
-    """The decimal number at i, correctly rounded, and where it ends: at i where there is none, or one with more than 2^53 units."""
+    """Read the decimal number at i; return it, correctly rounded, and its end, which is i without a number or beyond 2^53 units."""
     j = i
     negative = buf[j] == MINUS
     if negative:
@@ -123,7 +123,7 @@ def _decimal(buf, i):
 
 @kernel
 def _label(buf, i, is_r6a):
-    """The number of the article named at i and where the name ends; i where there is none."""
+    """Read the article named at i; return its number and the end of the name, which is i if there is no name."""
     j = i
     if not is_r6a:
         if not (buf[i] == 105 and buf[i + 1] == 100 and buf[i + 2] == MINUS):  # "id-"
@@ -137,7 +137,7 @@ def _label(buf, i, is_r6a):
 
 @kernel
 def _slot(labels, key):
-    """Where in the hash table a key is, or would be."""
+    """Return the slot of a key in the hash table, or the slot it would have."""
     mask = len(labels.slots) - 1
     at = ((key & 0xFFFFFFFF) * MULTIPLIER >> 12) & mask
     while labels.slots[at] >= 0 and labels.keys[labels.slots[at]] != key:
@@ -147,7 +147,7 @@ def _slot(labels, key):
 
 @kernel("Labels(L1 L1) l")
 def refill(labels, arms):
-    """Build the hash table of the first `arms` labels anew."""
+    """Rebuild the hash table of the first `arms` labels."""
     for at in range(len(labels.slots)):
         labels.slots[at] = -1
     for a in range(arms):
@@ -156,7 +156,7 @@ def refill(labels, arms):
 
 @kernel
 def _features(buf, i, is_r6a, row):
-    """Read the user's features into a row of contexts, 0 where not named; where they end, and what is wrong or 0."""
+    """Read the user's features into a row of contexts, 0 if not named; return their end, and the error or 0."""
     nothing = np.nan if is_r6a else 0.0
     for f in range(len(row)):
         row[f] = nothing
@@ -190,14 +190,14 @@ def _features(buf, i, is_r6a, row):
 
 @kernel
 def _candidates(buf, i, is_r6a, keys):
-    """Read the candidates' numbers; how many, where the line ends, and what is wrong or 0."""
+    """Read the candidates' numbers; return their count, the end of the line, and the error or 0."""
     n = 0
     while buf[i] == BAR:
         key, j = _label(buf, i + 1, is_r6a)
         if j == i + 1:
             return n, i, CANDIDATE
         i = _past_spaces(buf, j)
-        while is_r6a and not (buf[i] == BAR or _ends(buf, i)):  # the article's features, which are not kept
+        while is_r6a and not (buf[i] == BAR or _ends(buf, i)):  # skip the article's features
             _, j = _whole(buf, i)
             if j == i or buf[j] != COLON:
                 return n, i, ARTICLE
@@ -219,7 +219,10 @@ def _candidates(buf, i, is_r6a, keys):
 
 @kernel
 def _new_pool(state, out, labels, stamp, keys, n):
-    """Give every candidate its place among the arms and find or add their pool; FULL or LABELS, and nothing changed, where room is short."""
+    """Give every candidate its arm index, and find or add their pool.
+
+    Return 0, or FULL or LABELS, with nothing changed, if there is no room.
+    """
     if state[ARMS] + n > len(labels.keys):
         return LABELS
     pools, first = state[POOLS], state[MEMBERS]
@@ -258,18 +261,18 @@ def _new_pool(state, out, labels, stamp, keys, n):
 
 @kernel
 def _repeats(buf, i, stop, section, n):
-    """Do the n bytes of `section` stand at i?"""
+    """Return whether the n bytes of `section` stand at i."""
     if n == 0 or i + n > stop:
         return False
     differ = 0
-    for k in range(n):  # no early end: this way it is a few instructions
+    for k in range(n):  # no early exit: the loop becomes a few vector instructions
         differ += buf[i + k] != section[k]
     return differ == 0
 
 
 @kernel
 def _line(buf, i, stop, is_r6a, state, out, labels, scratch):
-    """Read the line at i into the next row: what is wrong or 0, and where the next line begins (if 0)."""
+    """Read the line at i into the next row; return the error or 0, and the start of the next line (if 0)."""
     row = state[ROWS]
     i = _past_spaces(buf, i)
     if _ends(buf, i):
@@ -327,9 +330,9 @@ def _line(buf, i, stop, is_r6a, state, out, labels, scratch):
 
 @kernel("C1 l l b L1 YahooColumns(D1 L1 D1 D2 L1 L1 L1) Labels(L1 L1) Scratch(C1 L1 L1)", free=True)
 def parse(buf, start, stop, is_r6a, state, out, labels, scratch):
-    """Read the lines of buf[start:stop], which ends in a newline, into rows; why it stopped, and where.
+    """Read the lines of buf[start:stop], which ends in a newline, into rows; return the reason to stop, and the offset.
 
-    Where a line is wrong, the place is that of the next line, which may be read at once.
+    After a wrong line, the offset is that of the next line, which may be read at once.
     """
     i = start
     while i < stop:
