@@ -13,21 +13,21 @@ def told():
 
 def test_finished_parts_add_up(told):
     with progress.Board(lambda done, total: told.append((done, total)), total=30, done=10) as board:
-        board.finished(0, 5)
-        board.finished(1, 15)
+        board.finish(0, 5)
+        board.finish(1, 15)
     assert told[0] == (10, 30) and told[-1] == (30, 30) and told == sorted(told)
 
 
 def test_what_a_running_part_says_is_heard(told):
     with progress.Board(lambda done, total: told.append(done), total=100, done=0) as board:
-        progress.tell_at(board.place(0))
-        progress.tell(40)
+        progress.report_to(board.place(0))
+        progress.report_rounds(40)
         wait_until(lambda: 40 in told)
-        progress.tell_at("")
-        board.finished(0, 100)
+        progress.report_to("")
+        board.finish(0, 100)
     assert told[-1] == 100 and told == sorted(told)
 
 
 def test_nobody_needs_to_listen():
     with progress.Board(None, total=10, done=0) as board:
-        board.finished(0, 10)
+        board.finish(0, 10)
