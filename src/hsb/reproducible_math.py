@@ -4,8 +4,8 @@ The functions of the C library and of NumPy differ in their last bit between mac
 multiply-and-add, wide vectors). IEEE arithmetic rounds + - * / and square roots in one way only. So a function made of them, in a fixed order,
 is the same everywhere. `engine/kernels/maths.py` compiles these functions; here they run as plain Python, with the same bits.
 
-Errors stay below 1 unit in the last place (`tests/test_reproducible_math.py`: against `decimal`), those
-of expm1 below 1.1, those of x^y below |y ln x|.
+Errors stay below 1 unit in the last place, those of expm1 below 1.1, those of x^y below |y ln x| (`tests/test_reproducible_math.py`: against
+`decimal`).
 
 The polynomials interpolate at the Chebyshev nodes of an interval, computed with 90 digits; only then is each coefficient rounded to a double.
 `tests/test_reproducible_math.py` repeats the computation and finds the same numbers.
