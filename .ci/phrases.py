@@ -13,7 +13,7 @@ from pathlib import Path
 PHRASES = {
     r"\bwhere there (is|are|was|were)\b": "if there is",
     r"\bwhere (nothing|none|nobody) (is|was|has|does|can)\b": "if nothing is",
-    r"\b(is|are) none\b": "there is no",
+    r"\b(is|are) (?-i:none)\b": "there is no",
     r"\bgo(es)? on (bit|as|with|from|where)\b": "continue, resume",
     r"\banew\b": "again",
     r"\bso many (rounds|updates|rows|arms|times)\b": "the parameter's name",

@@ -54,7 +54,7 @@ class Claim:
     """A statement about an experiment, and whether the numbers support it.
 
     `holds` is True if the 95% interval of `difference` lies above 0, False if it lies below 0, and None if it covers 0: a tie at this size. `p`
-    is the probability of so large a difference if there is none; 0 if the result is not random.
+    is the probability of so large a difference if the true difference is 0; 0 if the result is not random.
 
     `origin` is the source of the claim. "paper": a comparison in the paper. "reading": the same under another reading of the paper.
     "identity": it follows from the definitions, and is computed, not measured. "own": ours. Each origin is counted separately. `jointly` is the

@@ -33,7 +33,7 @@ class Cache:
         self.folder = folder
 
     def get(self, part: Part) -> Finished | None:
-        """Return the stored result of an equal part; None if there is none."""
+        """Return the stored result of an equal part; None if nothing is stored."""
         path = self._path(part)
         try:
             stored = json.loads(path.read_bytes())

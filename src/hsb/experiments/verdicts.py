@@ -63,7 +63,7 @@ def count(claims: Sequence[Claim]) -> str:
 
 
 def changed(claims: Sequence[Claim]) -> str:
-    """Describe the effect of the correction on the paper's claims, or on the user's if there are none; "" for a single claim.
+    """Describe the effect of the correction on the paper's claims, or on the user's if the paper makes no claim; "" for a single claim.
 
     >>> some = [Claim("toy", f"claim {p}", True, 0.2, 0.1, 0.3, p=p) for p in (0.04, 0.01, 0.03)]
     >>> changed(corrected(some))

@@ -61,7 +61,7 @@ def replacing(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
 
 
 def _old_status(path: Path) -> os.stat_result | None:
-    """Return the status of the file to replace; None if there is none, InputError if it is not a file."""
+    """Return the status of the file to replace; None if it does not exist, InputError if it is not a file."""
     try:
         status = path.stat()
     except FileNotFoundError:

@@ -91,7 +91,7 @@ class OBPPolicy:
         """Learn the reward of an action in a context of shape (1, d).
 
         `propensity` is for an action that a log played: the probability with which it did. None: the decision that waits for this reward is
-        learned, and where there is none, `InputError`.
+        learned; `InputError` if none waits.
         """
         if isinstance(action, bool) or not isinstance(action, int | np.integer) or not 0 <= action < self.n_actions:
             raise InputError(f"action must be the number of an arm, 0 to {self.n_actions - 1}; given {quoted(action)}.")

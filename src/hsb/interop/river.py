@@ -88,8 +88,8 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
     def update(self, arm_id: Any, *given: Any, propensity: float | None = None) -> None:
         """Learn a reward: `update(arm_id, context, reward)`, or `update(arm_id, reward)` without a context.
 
-        `propensity` is for an arm that a log played: the probability with which it did. None: the pull that waits for this reward is learned,
-        and where there is none, `InputError`.
+        `propensity` is for an arm that a log played: the probability with which it did. None: the pull that waits for this reward is learned;
+        `InputError` if none waits.
         """
         if len(given) not in (1, 2):
             raise InputError(

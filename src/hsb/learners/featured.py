@@ -66,7 +66,7 @@ class Growth(NamedTuple):
     learner: Featured
     """The successor, which knows what is unseen. It may share its predecessor's memory."""
     places: NewPlaces | None
-    """New columns for the models in that memory; None if there are none to add."""
+    """New columns for the models in that memory; None if there is nothing to add."""
     recalled: bool
     """Whether the advice at the moment of deciding counts."""
 

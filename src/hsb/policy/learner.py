@@ -262,7 +262,7 @@ class Learner(Protocol):
 
     @property
     def numbers_to_fit(self) -> int:
-        """How many numbers `fitted` makes of a row."""
+        """Count the numbers that `rows_to_fit` keeps of a row."""
         return 0
 
     def refit_models(self, rows: Floats, arm: Ints, losses: Floats) -> Self:

@@ -24,7 +24,7 @@ MANY = 1 << 62
 MOST_INTS = 1 << 16  # of a state's I that is copied whole
 SPARE = 1 << 17  # words of F after the last member, beside an ensemble: for later trees
 ADVISORS = (h.ADVISOR, h.ENSEMBLE)
-EVERY_ARM: Masks = np.zeros(0, dtype=np.uint8)  # what kernels take for a mask where there is none
+EVERY_ARM: Masks = np.zeros(0, dtype=np.uint8)  # the mask of a round with every arm
 BROKEN = (
     "What this policy has learned is no longer a distribution over its arms: its numbers were changed from outside, or by several "
     "threads at once. Load it from a file again."

@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def work(reader: SqliteReader, cache: TallyCache, looks: "queue.SimpleQueue[Look | None]", out: BinaryIO) -> None:
-    """Answer requests; read new rows while there is none."""
+    """Answer requests; read new rows while no request waits."""
     cache.forget(reader)
     behind, written = False, time.monotonic()
     while True:
