@@ -217,4 +217,4 @@ def test_it_says_whose_loss_it_is_and_what_the_models_advice_is_worth():
     _, policy = parity_world(0, 1500)
     found = policy.certificate()
     assert found.advice_total is not None and found.advice_total < found.total / 3
-    assert "the decisions lost at most" in str(found) and "Against the advice of its models it is" in str(found)
+    assert "the decisions lost at most" in str(found) and "a round more than the advice of its models" in str(found)

@@ -105,7 +105,7 @@ def test_a_certificate_of_a_structure_says_it_of_its_advisor(depth):
         found = policy.certificate()
         assert lost - estimated <= found.excess + found.advice_cost / found.rate + 1e-6
         assert found.advice_cost <= -np.log(0.99) + 1e-9 and found.advice_total < found.total
-        assert "Against the advice of its models it is" in str(found)
+        assert "a round more than the advice of its models" in str(found)
         above.append(lost - estimated - found.advice_cost / found.rate)
     assert max(above) > 0.0
     assert hsb.HSB(hsb.BinaryTree(depth=depth), arms=3, horizon=1000).certificate().advice_total is None

@@ -152,7 +152,7 @@ class Certificate:
             )
         models = ""
         if self.advice_total is not None and self.advice_total < self.rounds:
-            models = f" Against {ADVICE} it is {self.advice_total / self.rounds:.4g}."
+            models = f" They lost at most {self.advice_total / self.rounds:.4g} a round more than {ADVICE}."
         return f"{rounds}, the decisions lost at most {self.average:.4g} a round more than {self.against}{estimated}{models}{units}"
 
 
