@@ -43,6 +43,7 @@ def test_the_library_calls_python_memset_and_strcmp_alone():
     assert {name for name in found if not re.match("_?Py", name)} <= {"memset", "strcmp"}
 
 
+@pytest.mark.long
 @BUILT
 def test_another_build_has_the_same_bytes(tmp_path):
     run("-m", "hsb.engine.native.build", "--out", str(tmp_path), PYTHONHASHSEED="7")
