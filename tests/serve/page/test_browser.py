@@ -156,7 +156,7 @@ def test_the_keyboard_gets_everywhere(browser, address):
 def test_forms_work_in_a_browser(browser, address):
     with looking(browser) as (page, said):
         page.goto(address + "/p/checkout/candidates")
-        page.get_by_label("percent that the policy plays").fill("50")
+        page.get_by_label("percent of traffic for the policy").fill("50")
         page.locator("#baseline").select_option("gift card")
         page.get_by_role("button", name="Change").click()
         assert "share of traffic is changed" in page.get_by_role("status").first.inner_text()
