@@ -37,7 +37,7 @@ class Service(Local):
         self.moment = 10**15
         try:
             self.core = Core(**start(self.store, self.now), limits=CoreLimits(updates=15))
-        except FileError:  # the cut came while it began
+        except BaseException:  # the cut came while it began
             self.store.lock.release()
             raise
         self.stopped = None
@@ -104,11 +104,17 @@ def cuts(count, folder, seed, sync=True):
         except FileError:  # the cut came while it was opened
             service = None
         if service is not None:
-            service.live(rng, acked, 40)
-            service.store.lock.release()
+            try:
+                service.live(rng, acked, 40)
+            finally:
+                service.store.lock.release()
         disk = disk.cut(rng)
         again = Service(disk, folder, sync)
-        again.verify(acked)
+        try:
+            again.verify(acked)
+        except BaseException:
+            again.store.lock.release()
+            raise
         again.store.close()
     return len(acked["decision"])
 
