@@ -12,6 +12,7 @@ def test_policies(one, name):
     assert found.json["arms"] == ["a", "b", "c"] and found.json["pending"] == 0 and found.json["certificate"]["rounds"] == 0
     assert name in [each["name"] for each in one.get("/v1/policies?limit=1000").json["policies"]]
     assert one.post("/v1/policies", {"name": name, "arms": ["a"]}).status == 409
+    one.make(f"{name}-2")
     some = one.get("/v1/policies?limit=1")
     assert len(some.json["policies"]) == 1 and 'rel="next"' in some.headers["link"]
     changed = one.ask("PATCH", f"/v1/policies/{name}", {"floor": 0.3}, headers={"If-Match": found.headers["etag"]})

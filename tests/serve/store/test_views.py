@@ -44,6 +44,14 @@ def test_sums_over_time_are_those_of_the_rows(at, bucket):
     }
 
 
+def test_a_span_begins_with_the_row_at_its_start(at):
+    """Whatever row that is: the search for it by halves leaves none out."""
+    for left, row in zip(range(20, 0, -1), at.store.decisions(1), strict=True):
+        decided, learned = views.stats(at.store, 1, row.at, at.wall, HOUR)
+        assert (sum(n for _, _, n in decided), sum(n for _, _, n, *_ in learned)) == (left, (left + 1) // 2)
+    assert views.stats(at.store, 1, at.wall, at.wall + HOUR, HOUR) == ([], [])
+
+
 def test_lists_of_decisions_lead_on(at):
     newest = views.decisions(at.store, 1, 0, 3, True)
     assert [row.id for _, row in newest] == ["d19", "d18", "d17"]
