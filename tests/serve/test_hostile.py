@@ -9,65 +9,19 @@ import time
 from urllib.parse import quote
 
 import pytest
-from support.serve.http_cases import QUICK, running
+from support.serve.http_cases import running
+from support.serve.slow_core import NOW, SPEC, Slow, updates, with_a_candidate
 from support.waiting import LIMIT
 
 from hsb.serve.checking import check
-from hsb.serve.core import AddArm, AddCandidate, Core, Create, Decide, Forget, Now, Promote, Purge, Reward, TakeSnapshot, seal
-from hsb.serve.core.messages import Commit, Follow, Followed, Pack, Packed
+from hsb.serve.core import AddArm, Core, Create, Decide, Forget, Promote, Purge, Reward
 from hsb.serve.http import ServerSettings
-from hsb.serve.http.recompute import recompute_decision
 from hsb.serve.local import Local
-from hsb.serve.store import Full, sqlite, start, views
+from hsb.serve.store import Full, sqlite, start
 from hsb.serve.store.erasing import about_person, erase_some
 from hsb.serve.store.sqlite import SqliteStore
-from hsb.serve.store.writer import commit_batch
-
-SPEC = {"name": "home", "arms": ["a", "b"], "policy": QUICK}
-NOW = Now(10**15, 10**9)
-
 
 # -- the core and its journal ------------------------------------------------------------------------------------------------
-
-
-class Slow:
-    """A core whose readers and packers take their time: `follows` wait until they are read, and `packs`, where it is a list."""
-
-    def __init__(self, path):
-        self.store = SqliteStore(path)
-        self.core = Core(**start(self.store, NOW))
-        self.follows, self.packs, self.answers = [], None, {}
-
-    def do(self, effects):
-        for effect in effects:
-            if type(effect) is Commit:
-                self.do(self.core.handle(commit_batch(self.store, effect.batch), NOW))
-                self.do(self.core.flush(NOW))
-            elif type(effect) is Follow:
-                self.follows.append(effect)
-            elif type(effect) is Pack and self.packs is not None:
-                self.packs.append(effect)
-            elif type(effect) is Pack:
-                self.do(self.core.handle(Packed(effect.policy, seal(effect.frozen), effect.request), NOW))
-                self.do(self.core.flush(NOW))
-            else:
-                self.answers[effect.request] = effect
-
-    def ask(self, message):
-        self.do(self.core.handle(message, NOW))
-        self.do(self.core.flush(NOW))
-        return self.answers.get(message.request)
-
-    def read(self):
-        while self.follows:
-            it = self.follows.pop()
-            self.do(self.core.handle(Followed(it.policy, it.after, self.store.stream(it.policy, it.after, it.limit)), NOW))
-
-
-def updates(one, count, prefix="o"):
-    for k in range(count):
-        one.ask(Decide(f"d{k}", "home", f"{prefix}{k}", {"x": k % 7}))
-        one.ask(Reward(f"r{k}", f"{prefix}{k}", float(k % 3 == 0)))
 
 
 def test_an_id_is_used_again_while_its_policy_is_being_erased(tmp_path):
@@ -176,15 +130,6 @@ def test_a_start_on_a_full_disk_gives_no_receipts_in_advance(tmp_path, monkeypat
     slow.store.close()
 
 
-def with_a_candidate(path):
-    """A policy with updates, and a candidate that has not read them yet."""
-    slow = Slow(path)
-    slow.ask(Create(1, SPEC, b"s" * 32))
-    updates(slow, 20)
-    slow.ask(AddCandidate("c", "home", "new", QUICK))
-    return slow
-
-
 def test_forgetting_waits_for_candidates_that_read(tmp_path):
     slow = with_a_candidate(tmp_path / "hsb.db")
     assert slow.ask(Forget("f", "home", ["o5"])).status == "overloaded"
@@ -194,52 +139,6 @@ def test_forgetting_waits_for_candidates_that_read(tmp_path):
     before = slow.core.policies["home"].digests()
     assert Core(**start(slow.store, NOW)).policies["home"].digests() == before
     assert check(slow.store).sound
-    slow.store.close()
-
-
-def test_a_snapshot_that_comes_late_is_not_taken_for_that_of_what_was_forgotten(tmp_path):
-    """It was begun while a candidate was reading, and is packed when the candidate has read all and some of it is forgotten."""
-    slow = with_a_candidate(tmp_path / "hsb.db")
-    slow.packs = []
-    assert slow.ask(TakeSnapshot("s", "home")) is None
-    slow.read()
-    assert slow.ask(Forget("f", "home", ["o5"])).status == "done"
-    (late,), slow.packs = slow.packs, None
-    slow.do([late])
-    slow.do(slow.core.flush(NOW))
-    assert slow.answers["s"].body["snapshot"] == 22
-    before = slow.core.policies["home"].digests()
-    assert Core(**start(slow.store, NOW)).policies["home"].digests() == before
-    assert check(slow.store).sound
-    slow.store.close()
-
-
-def test_a_snapshot_is_written_before_what_comes_after_it(tmp_path):
-    """It was begun while a candidate was reading, and packed before something is forgotten, but more waits than one batch holds."""
-    slow = with_a_candidate(tmp_path / "hsb.db")
-    slow.core.limits = slow.core.limits._replace(orders=5)
-    slow.packs = []
-    slow.ask(TakeSnapshot("s", "home"))
-    slow.read()
-    for k in range(12):
-        slow.core.handle(Decide(f"w{k}", "home", f"w{k}", {"x": 1}), NOW)
-    (it,), slow.packs = slow.packs, None
-    assert slow.core.handle(Packed(it.policy, seal(it.frozen), it.request), NOW) == []
-    assert slow.ask(Forget("f", "home", ["o5"])).status == "done"
-    before = slow.core.policies["home"].digests()
-    assert Core(**start(slow.store, NOW)).policies["home"].digests() == before
-    assert check(slow.store).sound
-    slow.store.close()
-
-
-def test_decisions_after_a_promotion_are_recomputed(tmp_path):
-    slow = with_a_candidate(tmp_path / "hsb.db")
-    slow.ask(TakeSnapshot("s", "home"))  # the candidate is still reading
-    slow.read()
-    slow.ask(Promote("p", "home", "new"))
-    slow.ask(Decide("d", "home", "last", {"x": 1}))
-    row = views.decision(slow.store, "last")[0]
-    assert recompute_decision(str(tmp_path / "hsb.db"), "home", row, 20.0)["same"]
     slow.store.close()
 
 

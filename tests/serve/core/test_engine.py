@@ -16,7 +16,6 @@ from hsb.serve.core import (
     Activate,
     AddArm,
     AddCandidate,
-    Archive,
     Change,
     ConfirmClock,
     CoreLimits,
@@ -33,9 +32,7 @@ from hsb.serve.core import (
 )
 from hsb.serve.core.apply import MOST_REWARDS, needs
 from hsb.serve.core.orders import NewReward, OrderBatch
-from hsb.serve.core.sampling import places_of, u_of
 from hsb.serve.core.settings import checked
-from hsb.serve.store.sqlite import SqliteReader
 from hsb.serve.store.writer import commit_batch
 
 
@@ -124,46 +121,6 @@ def test_the_same_id_again_where_it_could_not_be_made_now(at, change):
     assert at.says(Reward(0, "one", 1.0)) == "learned" and check(at.store).sound
 
 
-def test_propensities_with_floor_ramp_and_baseline(at):
-    make(at, floor=0.3, ramp=0.5, baseline="b")
-    made = at.ask_all([Decide(k, "home", f"d{k}", None, ["a", "b"] if k % 2 else None) for k in range(2000)])
-    counts = {}
-    for k, answer in enumerate(made):
-        arm, p = answer.body["arm"], answer.body["propensity"]
-        n = 2 if k % 2 else 3
-        assert p == pytest.approx(0.5 * (arm == "b") + 0.5 / n) and answer.body["mode"] == "ramp"
-        counts[arm] = counts.get(arm, 0) + 1
-    assert counts["c"] / 2000 == pytest.approx(1 / 12, abs=0.03)  # half of 1/6; 5 standard deviations
-    assert at.says(Decide(0, "home", "x", None, ["a", "c"])) == "refused"
-    assert at.says(Decide(0, "home", "x", None, ["a", "c"], "c")) == "created"
-
-
-def test_decisions_are_those_of_choose(at):
-    make(at, policy={"kind": "HSB"}, floor=0)
-    for k in range(50):
-        policy = at.home.live.policy.copy()
-        answer = at.ask(Decide(0, "home", f"d{k}", {"age": k % 7}, ["a", "c"] if k % 3 else None))
-        arm, p = policy.choose({"age": k % 7}, u=u_of(SECRET, f"d{k}"), available=["a", "c"] if k % 3 else None)
-        assert (answer.body["arm"], answer.body["propensity"]) == (arm, p)
-        at.says(Reward(0, f"d{k}", float(k % 2)))
-    assert at.home.live.policy.rounds == 50
-
-
-def test_arms_come_and_go(at):
-    make(at)
-    at.ask_all([Decide(k, "home", f"d{k}", None) for k in range(20)])
-    assert at.says(AddArm(0, "home", "d")) == "created"
-    assert at.says(AddArm(0, "home", "d")) == "refused"
-    assert at.says(RemoveArm(0, "home", "a")) == "done"
-    assert at.says(Decide(0, "home", "x", None, ["a"])) == "refused"
-    at.ask_all([Reward(k, f"d{k}", 1.0) for k in range(20)])  # some of them played what is gone
-    assert at.home.live.not_learned == 0 and at.home.live.policy.rounds == 20
-    at.ask_all([Decide(k, "home", f"e{k}", None) for k in range(40)])
-    assert {tuple(places_of(row.available)) for row in at.store.decisions(1)} == {(0, 1, 2), (1, 2, 3)}
-    assert at.says(RemoveArm(0, "home", "b")) == at.says(RemoveArm(0, "home", "c")) == "done"
-    assert at.says(RemoveArm(0, "home", "d")) == "refused"  # the last one
-
-
 def test_a_clock_that_jumps_closes_nothing(at):
     make(at, feedback=DEADLINE | {"wait": "PT1H"})
     at.says(Decide(0, "home", "one", None))
@@ -232,37 +189,6 @@ def test_what_is_refused_changes_nothing(at):
     assert at.home.version == before and "new" not in at.core.names
 
 
-def test_an_import_goes_on(at):
-    make(at)
-    policy = hsb.Exp3(arms=["c", "b", "a"], learning_rate=0.5)  # in another order
-    for k in range(100):
-        policy.learn(hsb.Decision(context=None, arm="ac"[k % 2], propensity=0.5), reward=0.0)
-    at.says(Decide(0, "home", "old", None))
-    assert at.says(Import(0, "home", pack(policy))) == "done"
-    assert at.home.live.policy.digest() == policy.digest()
-    assert at.says(Change(0, "home", {"floor": 0.1})) == "done"
-    made = at.ask_all([Decide(k, "home", f"d{k}", None) for k in range(100)])
-    assert sum(answer.body["arm"] == "b" for answer in made) > 60
-    assert at.says(Reward(0, "old", 1.0)) == at.says(Reward(0, "d1", 1.0)) == "learned"
-    assert at.home.live.policy.rounds == 102
-
-
-def test_archived(at):
-    make(at)
-    at.says(Decide(0, "home", "one", None))
-    assert at.says(Archive(0, "home")) == "done"
-    assert at.says(Decide(0, "home", "two", None)) == at.says(AddArm(0, "home", "d")) == "gone"
-    assert at.says(Reward(0, "one", 1.0)) == "learned"
-
-
-def test_changes_come_one_after_the_other(at):
-    make(at)
-    several = [RemoveArm(1, "home", "a"), RemoveArm(2, "home", "b"), RemoveArm(3, "home", "c"), AddArm(4, "home", "a")]
-    answers = {each.request: each.status for each in at.ask_all(several)}
-    assert answers == {1: "done", 2: "done", 3: "refused", 4: "created"}
-    assert at.home.active_arms == ["a", "c"]
-
-
 def test_too_many_wait(tmp_path):
     at = At(tmp_path / "hsb.db", limits=CoreLimits(waiting=10))
     make(at)
@@ -288,15 +214,6 @@ def test_a_decision_waits_for_two_commits(orders, commits, tmp_path):
     at.close()
 
 
-def test_updates_that_cannot_be_learned_are_passed_over(at):
-    """Both were fine when nothing was known; then one makes contexts rows, and the other is a dict."""
-    make(at, policy={"kind": "HSB"})
-    at.says(Decide(0, "home", "row", [1, 2]))
-    at.says(Decide(0, "home", "dict", {"x": 1}))
-    assert (at.says(Reward(0, "row", 1.0)), at.says(Reward(0, "dict", 1.0))) == ("learned", "not_learned")
-    assert at.home.live.policy.rounds == 1 and at.home.live.not_learned == 1 and at.home.updates == 2
-
-
 def test_specs():
     name, arms, _, kind, settings = checked(
         {"name": "home", "arms": ["a"], "feedback": {"wait": "P1DT1H", "default_reward": 0}}
@@ -314,20 +231,6 @@ def test_a_context_that_holds_itself(at):
     round_and_round.append(round_and_round)
     assert at.says(Decide(0, "home", "x", round_and_round)) == "refused"
     assert at.says(Decide(0, "home", "x", {(1, 2): 3})) == "refused"
-
-
-def test_what_was_folded_at_the_start_is_kept_soon(tmp_path):
-    at = At(tmp_path / "hsb.db", limits=CoreLimits(updates=30))
-    make(at)
-    at.ask_all([Decide(k, "home", f"d{k}", None) for k in range(40)])
-    at.ask_all([Reward(k, f"d{k}", 1.0) for k in range(20)])
-    at.close()
-    again = At(tmp_path / "hsb.db", limits=CoreLimits(updates=30))
-    assert not list(again.store.snapshots(1))
-    again.ask_all([Reward(k, f"d{k}", 1.0) for k in range(20, 35)])
-    again.later(SECOND)
-    assert [rows[0].seq for rows in again.store.snapshots(1)] == [36]
-    again.close()
 
 
 def another_row(path, kind, data=None):
@@ -354,20 +257,6 @@ def test_what_goes_wrong_in_the_fold_answers_everyone_and_ends_the_process(tmp_p
     again = At(tmp_path / "hsb.db")
     assert again.home.version == 5 and again.says(Reward(0, "one", 1.0)) == "duplicate"  # it was on disk
     again.close()
-
-
-def test_rows_of_a_kind_that_is_not_known_stop_the_service(tmp_path):
-    at = At(tmp_path / "hsb.db")
-    make(at)
-    at.says(Decide(0, "home", "one", None))
-    at.close()
-    another_row(tmp_path / "hsb.db", 99)
-    with pytest.raises(hsb.FileError, match="row 2 of the stream of home is of a kind, 99, that this hsb does not know"):
-        At(tmp_path / "hsb.db")
-    reader = SqliteReader(tmp_path / "hsb.db")
-    report = check(reader)
-    reader.close()
-    assert not report.sound and "kind, 99" in str(report)
 
 
 def of_another_version(receipt, secret):

@@ -14,7 +14,6 @@ from hsb.policy.renaming import rename_texts
 from hsb.serve.checking import check
 from hsb.serve.core import AddCandidate, Decide, Forget, ForgetWords, Reward, TakeSnapshot
 from hsb.serve.store import recover
-from hsb.serve.store.erasing import not_elsewhere, words_of
 
 ALICE = "alice@example.org"
 
@@ -39,17 +38,6 @@ def at(tmp_path):
 def headers(at):
     files = [row.body for rows in at.store.snapshots(1) for row in rows]
     return [zipfile.ZipFile(BytesIO(body)).read("header.json").decode() for body in files]
-
-
-def test_words_that_no_other_decision_has(at):
-    make(at, policy={"kind": "HSB"})
-    filled(at, 0, 40)
-    mine = [f"d{k}" for k in range(0, 40, 5)]
-    words = words_of(at.store, 1, mine)
-    assert sorted(words) == [ALICE, "de", "fr", "news"]
-    assert not_elsewhere(at.store, 1, words, mine, 0) == ([ALICE], None)
-    assert not_elsewhere(at.store, 1, words, mine[1:], 0) == ([], None)
-    assert not_elsewhere(at.store, 2, ["de"], [], 0) == (["de"], None)
 
 
 def test_nothing_is_left_and_the_policy_is_the_same(at):

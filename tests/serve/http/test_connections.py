@@ -1,13 +1,11 @@
 """What an attacker may send over HTTP, each of which went wrong once: trailers, kept connections, upgrades, headers that are there twice."""
 
 import json
-import socket
 from contextlib import ExitStack
 
 import pytest
 from support.attack.http_storms import tried
-from support.serve.http_cases import running
-from support.waiting import LIMIT
+from support.serve.http_cases import answers, connected, entered, running
 
 from hsb.serve.http import ServerSettings
 
@@ -22,24 +20,6 @@ def one(tmp_path_factory):
     with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
         found.make()
         yield found
-
-
-def connected(one):
-    return socket.create_connection(("127.0.0.1", one.port), timeout=LIMIT)
-
-
-def answers(link, count=1):
-    """The first lines of answers, until as many came or the connection is closed."""
-    said = b""
-    while said.count(b"HTTP/1.1 ") < count or not said.partition(b"\r\n\r\n")[2]:
-        try:
-            part = link.recv(65536)
-        except ConnectionError:
-            break
-        if not part:
-            break
-        said += part
-    return [each[:3].decode() for each in said.split(b"HTTP/1.1 ")[1:]]
 
 
 def closed(link):
@@ -116,84 +96,10 @@ def test_after_an_upgrade_the_connection_is_closed(one):
         assert said.startswith(b"HTTP/1.1 200") and b"connection: close" in said.lower()
 
 
-@pytest.mark.parametrize("name", ["Host", "X-API-Key", "Authorization", "Origin"])
-def test_headers_that_are_there_twice(one, name):
-    """Who asks, and from where, is not to be guessed: a proxy may have looked at the other one."""
-    usual = {"Host": b"x", "X-API-Key": one.key.encode(), "Authorization": b"Bearer " + one.key.encode(), "Origin": b"http://x"}
-    with connected(one) as link:
-        lines = b"".join(b"%s: %s\r\n" % (name.encode(), each) for each in (usual[name], usual[name]))
-        more = b"" if name == "Host" else b"Host: x\r\n"
-        more += b"" if name in ("X-API-Key", "Authorization") else b"X-API-Key: %s\r\n" % one.key.encode()
-        link.sendall(b"GET /v1/policies HTTP/1.1\r\n" + more + lines + b"\r\n")
-        assert answers(link) == ["400"]
-
-
 # -- what a page of another site may do, and what a key may ------------------------------------------------------------------
 
 
-def test_no_header_makes_a_request_come_from_elsewhere(tmp_path):
-    """Without keys, a site whose name leads to 127.0.0.1 is kept out by its Host, whatever its script adds."""
-    with running(tmp_path / "hsb.db", ServerSettings(auth=False)) as one:
-        one.make()
-        page = {
-            "Host": f"evil.example:{one.port}",
-            "Origin": f"http://evil.example:{one.port}",
-            "Sec-Fetch-Site": "same-origin",
-        }
-        for more in ({}, {"X-Forwarded-For": "8.8.8.8"}, {"X-Forwarded-For": "8.8.8.8", "X-Forwarded-Proto": "https"}):
-            assert one.get("/v1/policies", headers=page | more).status == 403
-            assert one.get("/metrics", headers=page | more).status == 403
-            assert one.get("/p/home/overview", headers=page | more).status == 403
-            assert one.post("/v1/keys", {"name": "mine", "scopes": ["admin"]}, headers=page | more).status == 403
-            assert one.ask("DELETE", "/v1/policies/home?purge=true", headers=page | more).status == 403
-        assert one.get("/v1/policies/home").status == 200
-
-
-def test_metrics_need_a_key(one, tmp_path):
-    """Also from this machine: a proxy is on it."""
-    assert one.get("/metrics", key=None).status == 401 and one.get("/metrics").status == 200
-    some = one.post("/v1/keys", {"name": "some", "scopes": ["read"], "policies": ["home"]}).json["key"]
-    assert one.get("/metrics", key=some).status == 403
-    with running(tmp_path / "hsb.db", ServerSettings(open_metrics=True)) as opened:
-        assert opened.get("/metrics", key=None).status == 200 and opened.get("/v1/policies", key=None).status == 401
-
-
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
-
-
-def entered(one, key):
-    found = one.post("/v1/session", {"key": key}, key=None, headers={"Content-Type": "application/json"})
-    return found.status, {"Cookie": found.headers.get("set-cookie", "").partition(";")[0]}
-
-
-def test_forms_of_other_sites(one):
-    """Nobody is signed in or out by another site's page."""
-    cookie = entered(one, one.key)[1]
-    for elsewhere in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
-        said = one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | elsewhere)
-        assert said.status == 403 and "set-cookie" not in said.headers and b"other sites" in said.raw
-        said = one.post("/logout", raw="", key=None, headers=FORM | cookie | elsewhere)
-        assert said.status == 403 and "set-cookie" not in said.headers
-    assert one.get("/v1/policies", key=None, headers=cookie).status == 200
-    assert one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | here(one)).status == 303
-    assert one.post("/logout", raw="", key=None, headers=FORM | cookie | here(one)).status == 303
-
-
-def here(one):
-    return {"Origin": f"http://127.0.0.1:{one.port}", "Sec-Fetch-Site": "same-origin"}
-
-
-def test_a_form_through_a_proxy_that_changes_the_host_says_what_to_set(one):
-    """nginx sends the address that it passes to, unless it is told."""
-    cookie, proxied = entered(one, one.key)[1], {"Origin": "https://hsb.example.com", "Sec-Fetch-Site": "same-origin"}
-    said = one.post("/p/home/settings", raw="do=snapshot", key=None, headers=FORM | cookie | proxied)
-    assert said.status == 403 and "proxy_set_header Host" in said.json["detail"] and "hsb.example.com" in said.json["detail"]
-    said = one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | proxied)
-    assert said.status == 403 and b"proxy_set_header Host" in said.raw
-    told = proxied | {"Host": "hsb.example.com", "X-Forwarded-Proto": "https"}
-    assert one.post("/p/home/settings", raw="do=snapshot", key=None, headers=FORM | cookie | told).status == 303
-    said = one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | told)
-    assert said.status == 303 and "Secure" in said.headers["set-cookie"]
 
 
 def test_sessions_of_one_key_do_not_end_those_of_another(one):

@@ -8,7 +8,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from support.serve.http_cases import running
+from support.serve.http_cases import DECIDE, key, running
 from support.waiting import wait_until
 
 from hsb.errors import InputError
@@ -17,8 +17,6 @@ from hsb.serve.http.keys import digest, generate_key
 from hsb.serve.store import Full
 from hsb.serve.store.sqlite import SqliteStore
 
-DECIDE = "/v1/policies/home/decisions"
-
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
@@ -26,12 +24,6 @@ def one(tmp_path_factory):
         found.make()
         found.make("other")
         yield found
-
-
-def key(one, *scopes, **more):
-    found = one.post("/v1/keys", {"name": "k", "scopes": list(scopes)} | more)
-    assert found.status == 201, found
-    return found.json
 
 
 def test_the_first_key_is_shown_once_and_kept_hashed(tmp_path):
@@ -54,15 +46,6 @@ def test_the_first_key_can_be_set(tmp_path):
         assert one.get("/v1/policies", key=text).status == 200 and one.service.keys.printed is None
     with pytest.raises(InputError, match="HSB_ADMIN_KEY"):
         Service(tmp_path / "other.db", admin_key="password")
-
-
-def test_no_key(one):
-    for given in (None, "", "hsb_" + "A" * 32, "x" * 5000, one.key[:-1], one.key.lower()):
-        found = one.get("/v1/policies", key=given)
-        assert found.status == 401 and found.headers["www-authenticate"] == "Bearer", given
-    assert one.get("/v1/policies", key=None, headers={"X-API-Key": one.key}).status == 200
-    assert one.get("/v1/policies", key=None, headers={"Authorization": f"bearer {one.key}"}).status == 200
-    assert one.get("/v1/policies", key=None, headers={"Authorization": f"Basic {one.key}"}).status == 401
 
 
 @pytest.mark.parametrize(
@@ -171,50 +154,6 @@ def test_keys_on_a_full_disk(tmp_path, monkeypatch):
         assert one.post("/v1/keys", {"name": "k", "scopes": ["read"]}, **same).status == 201
     with running(tmp_path / "hsb.db") as one:
         assert one.get("/v1/limits", key=there["key"]).status == 401
-
-
-def test_metrics_name_all_policies(one):
-    assert one.get("/metrics", key=None).status == 401
-    assert one.get("/metrics", key=key(one, "read")["key"]).status == 200
-    assert one.get("/metrics", key=key(one, "read", policies=["home"])["key"]).status == 403
-
-
-def test_cookies(one):
-    text = key(one, "read", "admin")["key"]
-    assert one.post("/v1/session", {"key": "wrong"}, key=None, headers={"Content-Type": "application/json"}).status == 401
-    entered = one.post("/v1/session", {"key": text}, key=None, headers={"Content-Type": "application/json"})
-    said = entered.headers["set-cookie"]
-    assert entered.status == 204 and "HttpOnly" in said and "SameSite=Strict" in said
-    cookie = {"Cookie": said.partition(";")[0]}
-    assert one.get("/v1/policies", key=None, headers=cookie).status == 200
-    here = {"Origin": f"http://127.0.0.1:{one.port}"}
-    assert one.ask("PATCH", "/v1/policies/home", {"floor": 0}, key=None, headers=cookie | here).status == 200
-    for elsewhere in ({}, {"Origin": "http://evil.example"}, {"Origin": "null"}, here | {"Sec-Fetch-Site": "cross-site"}):
-        found = one.ask("PATCH", "/v1/policies/home", {"floor": 0.5}, key=None, headers=cookie | elsewhere)
-        assert found.status == 403 and found.json["type"] == "/problems/origin", elsewhere
-    assert one.get("/v1/policies/home").json["floor"] == 0
-    assert one.ask("DELETE", "/v1/session", key=None, headers=cookie).status == 204
-    assert one.get("/v1/policies", key=None, headers=cookie).status == 401
-
-
-def test_the_login_form(one):
-    form = {"Content-Type": "application/x-www-form-urlencoded"}
-    assert b"<form" in one.get("/login?next=/docs", key=None).raw
-    entered = one.post("/login?next=/docs", raw=f"key={one.key}", key=None, headers=form)
-    assert entered.status == 303 and entered.headers["location"] == "/docs" and "HttpOnly" in entered.headers["set-cookie"]
-    assert one.post("/login?next=//evil.example", raw=f"key={one.key}", key=None, headers=form).headers["location"] == "/"
-    wrong = one.post("/login", raw="key=hsb_x", key=None, headers=form)
-    assert wrong.status == 401 and "set-cookie" not in wrong.headers
-
-
-def test_without_keys(tmp_path):
-    with running(tmp_path / "hsb.db", ServerSettings(auth=False)) as one:
-        assert one.key is None
-        one.make()
-        assert one.post(DECIDE, {}).status == 201
-        assert one.post(DECIDE, {}, headers={"Origin": "http://evil.example"}).status == 403
-        assert one.get("/v1/policies", headers={"Host": "evil.example"}).status == 403  # a name that was bound anew
-        assert one.get("/v1/policies", headers={"Host": f"localhost:{one.port}"}).status == 200
 
 
 def test_no_secret_in_a_log_line(tmp_path, capfd):

@@ -1,22 +1,14 @@
 """What is refused, and in which words; limits; slow clients; overload."""
 
 import asyncio
-import http.client
-import json
 import select
-import socket
-import sqlite3
-import threading
-import time
 from contextlib import suppress
 
 import pytest
-from support.serve.http_cases import QUICK, Running, running
+from support.serve.http_cases import DECIDE, QUICK, connected, running
 from support.waiting import LIMIT, wait_until
 
 from hsb.serve.http import ServerSettings
-from hsb.serve.http.readers import Readers
-from hsb.serve.http.service import Service
 
 SMALL = ServerSettings(header_seconds=1.0, body_seconds=1.0, connections=40, body=2000, batch_body=20_000, rows=50, numbers=20)
 
@@ -26,9 +18,6 @@ def one(tmp_path_factory):
     with running(tmp_path_factory.mktemp("http") / "hsb.db", SMALL) as found:
         found.make()
         yield found
-
-
-DECIDE = "/v1/policies/home/decisions"
 
 
 @pytest.mark.parametrize(
@@ -79,30 +68,6 @@ def test_refused(one, method, path, body, status, kind, pointer, words):
         and problem["request_id"] == found.headers["x-request-id"]
     )
     assert problem.get("pointer") == pointer and words in problem["detail"], problem
-
-
-@pytest.mark.parametrize("raw", [b"", b"{", b'{"context": NaN}', b"\xff\xfe", b'{"id": "\\ud800"}'])
-def test_not_json(one, raw):
-    found = one.post(DECIDE, raw=raw)
-    assert found.status == 400 and found.json["type"] == "/problems/not-json"
-
-
-def test_types_and_sizes(one):
-    assert one.post(DECIDE, raw="context=1", headers={"Content-Type": "text/xml"}).status == 415
-    assert one.post(DECIDE, {"context": "x" * 3000}).status == 413
-    large = one.post(DECIDE, raw=iter([b'{"context": "', b"x" * 3000, b'"}']))
-    assert large.status == 413
-    one.connections.one.close()
-    assert one.post(DECIDE, raw=iter([b'{"context"', b": 1}"])).status == 201
-
-
-def test_request_ids(one):
-    assert one.get("/healthz", headers={"X-Request-Id": "mine-1"}).headers["x-request-id"] == "mine-1"
-    assert one.get("/healthz", headers={"X-Request-Id": "not mine"}).headers["x-request-id"] != "not mine"
-
-
-def connected(one):
-    return socket.create_connection(("127.0.0.1", one.port), timeout=LIMIT)
 
 
 def test_a_header_that_does_not_come(one):
@@ -162,131 +127,6 @@ def test_too_many_connections(one):
     wait_until(welcome)
 
 
-def test_overload(tmp_path):
-    """With room for 20, of 200 that come while the disk stands still most are turned away at once, the rest served after."""
-    with running(tmp_path / "hsb.db", ServerSettings(waiting=20)) as one:
-        one.make()
-        gate, commit = threading.Event(), one.service.store.commit
-        one.service.store.commit = lambda batch: (gate.wait(LIMIT), commit(batch))[1]
-        found = []
-
-        def client(k):
-            connection = http.client.HTTPConnection("127.0.0.1", one.port, timeout=LIMIT)
-            connection.request("POST", DECIDE, json.dumps({"id": f"d{k}"}), {"Authorization": f"Bearer {one.key}"})
-            answer = connection.getresponse()
-            answer.read()
-            found.append((answer.status, answer.headers["retry-after"]))
-            connection.close()
-
-        threads = [threading.Thread(target=client, args=(k,)) for k in range(200)]
-        for thread in threads:
-            thread.start()
-        wait_until(lambda: len(found) >= 100)
-        assert set(found) == {(503, "1")}
-        assert len(one.service.core.waiting) == 20
-        gate.set()
-        for thread in threads:
-            thread.join()
-        statuses = [status for status, _ in found]
-        assert set(statuses) == {201, 503} and 20 <= statuses.count(201) <= 60
-        assert one.post(DECIDE, {}).status == 201  # as before
-
-
-def test_a_full_disk(tmp_path):
-    with running(tmp_path / "hsb.db") as one:
-        one.make()
-        ((most,),) = one.service.store.rows("PRAGMA page_count")
-        one.service.writer.also(lambda store: None, lambda *_: None)
-        one.service.store.connection.execute(f"PRAGMA max_page_count = {most}").fetchall()
-        statuses = {one.post(DECIDE, {"context": "x" * 2000}).status for _ in range(40)}
-        assert statuses == {201, 507}
-        full = one.post(DECIDE, {"context": "x" * 20_000})
-        assert full.status == 507 and full.headers["retry-after"] == "1" and "disk is full" in full.json["detail"]
-        assert one.post("/v1/keys", {"name": "n" * 90, "scopes": ["read"]}).status in (201, 507)
-        one.service.store.connection.execute("PRAGMA max_page_count = 1000000").fetchall()
-        assert one.post(DECIDE, {"context": 1}).status == 201
-
-
-def test_a_journal_that_is_lost(tmp_path, monkeypatch):
-    """A commit fails: 503 with Retry-After, never 401, and the process ends with 70."""
-    ended = []
-    monkeypatch.setattr("os._exit", ended.append)
-    with running(tmp_path / "hsb.db") as one:
-        one.make()
-
-        def fail(batch):
-            raise sqlite3.OperationalError("disk I/O error")
-
-        monkeypatch.setattr(one.service.store, "facts", fail)
-        found = one.post(DECIDE, {})
-        assert found.status == 503 and found.headers["retry-after"] == "1"
-        again = one.post(DECIDE, {})
-        assert again.status == 503 and one.get("/readyz", key=None).status == 503
-        wait_until(lambda: ended)
-        assert ended == [70]
-        one.service.store.broken = False  # so that it can be closed
-
-
-def test_a_fault_is_500_and_logged(tmp_path, monkeypatch, capfd):
-    async def fault(*_):
-        raise ZeroDivisionError("oh")
-
-    with running(tmp_path / "hsb.db") as one:
-        one.make()
-        monkeypatch.setattr(Readers, "quick", fault)
-        monkeypatch.setattr(Readers, "scan", fault)
-        found = one.get("/v1/policies/home")
-        assert found.status == 500 and "oh" not in found.raw.decode()
-        line = next(json.loads(line) for line in capfd.readouterr().err.splitlines() if '"fault"' in line)
-        assert line["kind"] == "ZeroDivisionError" and line["request"] == found.json["request_id"]
-        assert one.key not in json.dumps(line)
-
-
-def test_a_client_that_leaves(one):
-    """Its decision is made, nobody is told, nothing breaks."""
-    body = json.dumps({"id": "left"}).encode()
-    head = f"POST {DECIDE} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {one.key}\r\ncontent-length: {len(body)}\r\n\r\n"
-    with connected(one) as gone:
-        gone.sendall(head.encode() + body)
-    wait_until(lambda: one.get(DECIDE + "/left").status == 200)
-    assert one.post(DECIDE, {"id": "left"}).status == 200
-
-
-def test_a_client_that_reads_nothing(tmp_path):
-    """It is given up after a while, and the reading of the journal with it."""
-    with running(tmp_path / "hsb.db", ServerSettings(send_seconds=0.5)) as one:
-        one.make()
-        for _ in range(4):
-            rows = [{"context": "x" * 4000} for _ in range(200)]
-            made = one.post(DECIDE + "/batch", {"decisions": rows}).json["rows"]
-            one.post("/v1/rewards", {"rewards": [{"decision": row["result"]["id"], "reward": 1} for row in made]})
-        asked = f"GET /v1/policies/home/journal HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {one.key}\r\n\r\n".encode()
-        many = []
-        for _ in range(5):
-            slow = socket.socket()
-            slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            slow.connect(("127.0.0.1", one.port))
-            slow.sendall(asked)
-            many.append(slow)
-        assert one.post(DECIDE, {}).status == 201
-        whole = one.get("/v1/policies/home/journal").raw
-        assert len(whole.splitlines()) == 801
-        wait_until(lambda: len(one.server.server_state.connections) == 1)  # ours: it has hung up on the others
-        for slow in many:
-            slow.settimeout(LIMIT)
-            got = 0
-            with suppress(OSError):
-                while part := slow.recv(1 << 16):
-                    got += len(part)
-            assert 0 < got < len(whole)
-            slow.close()
-
-
-def test_two_services_on_one_file(one):
-    with pytest.raises(ValueError, match="in use by another process"):
-        Service(one.service.path)
-
-
 def test_reads_are_limited(tmp_path):
     with running(tmp_path / "hsb.db", ServerSettings(read_seconds=0.0)) as one:
         one.make(policy=QUICK)
@@ -297,20 +137,3 @@ def test_reads_are_limited(tmp_path):
         work = asyncio.run_coroutine_threadsafe(one.service.readers.scan(endless), one.service.loop)
         with pytest.raises(Exception, match="takes too long"):
             work.result(LIMIT)
-
-
-def test_a_stop_waits_for_no_read(tmp_path):
-    """A query under way when the service stops is ended: it might take two minutes, and a stop takes far less."""
-    one = Running(tmp_path / "hsb.db")
-    begun = threading.Event()
-
-    def endless(reader):
-        begun.set()
-        return reader.rows("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT COUNT(*) FROM n")
-
-    work = asyncio.run_coroutine_threadsafe(one.service.readers.scan(endless), one.service.loop)
-    assert begun.wait(LIMIT)
-    began = time.monotonic()
-    one.stop()
-    assert time.monotonic() - began < LIMIT / 2
-    work.cancel()

@@ -11,11 +11,8 @@ pytest.importorskip("starlette")
 pytest.importorskip("jinja2")
 
 from support.serve import page_harness as harness
-from support.serve.http_cases import running
 
-import hsb
 from hsb.plotting.style import look
-from hsb.serve import explaining
 from hsb.serve.core import AddCandidate, Create, Decide, Now, Reward
 from hsb.serve.local import clock
 from hsb.serve.page import colours
@@ -251,65 +248,6 @@ def test_forms_do_what_they_say(tmp_path):
         made.close()
 
 
-def test_keys_see_their_policies_only(service):
-    class Key:
-        policies = frozenset({"empty"})
-
-        def check(self, scope, policy):
-            if policy not in (None, *self.policies):
-                raise PermissionError
-
-    inner = harness.app(service)
-
-    async def app(scope, receive, send):
-        scope["state"] = {"key": Key()}
-        await inner(scope, receive, send)
-
-    client = harness.Client(app, service.loop)
-    assert [each["name"] for each in client.get("/policies.json").json()["policies"]] == ["empty"]
-    assert client.get("/p/empty/arms").status_code == 200
-    for path in ("/p/home/arms", "/p/home"):
-        with pytest.raises(PermissionError):
-            client.get(path)
-
-
-def test_keys_are_shown_to_those_who_may_ask_for_them(tmp_path):
-    with running(tmp_path / "hsb.db") as one:
-        one.make()
-        made = [("reader", ["read"], None), ("team", ["admin"], ["home"]), ("member", ["read"], ["home"])]
-        keys = {}
-        for name, scopes, policies in made:
-            keys[name] = one.post("/v1/keys", {"name": name, "scopes": scopes, "policies": policies}).json["key"]
-        one.get("/v1/nothing")  # a refusal that belongs to no policy
-
-        def seen(key):
-            known = one.get("/p/home/settings.json", key=key).json["keys"]
-            elsewhere = one.get("/p/home/problems.json", key=key).json["elsewhere"]
-            return known and [each["name"] for each in known], len(elsewhere)
-
-        assert seen(one.key) == (["first", "reader", "team", "member"], 1)
-        assert seen(keys["team"]) == (["team", "member"], 0)
-        assert seen(keys["reader"]) == (None, 1) and seen(keys["member"]) == (None, 0)
-        assert "Use a key with the scope admin to see the keys" in one.get("/p/home/settings", key=keys["reader"]).raw.decode()
-
-
-def test_a_map_of_what_no_float_holds_and_of_arms_that_a_file_lacks(tmp_path):
-    with running(tmp_path / "hsb.db") as one:
-        one.make()
-        for k, context in enumerate(["1" + 400 * "0", "1e308", "-1e308", "[1" + 400 * "0" + "]", "1", "2", "3"]):
-            assert one.post("/v1/policies/home/decisions", raw=f'{{"id": "d{k}", "context": {context}}}').status == 201
-            assert one.post(f"/v1/decisions/d{k}/reward", {"reward": 1}).status == 200
-        for point in ("", "NaN", "1e999", "%22%5Cud800%22", "1" + 400 * "0"):
-            for end in ("", ".json"):
-                assert one.get(f"/p/home/map{end}?point={point}").status == 200, point
-        assert one.ask("DELETE", "/v1/policies/home/arms/a").status == 204
-        hsb.Exp3(arms=["c", "b"]).save(tmp_path / "two.hsb")
-        state = {"raw": (tmp_path / "two.hsb").read_bytes(), "headers": {"Content-Type": "application/octet-stream"}}
-        assert one.ask("PUT", "/v1/policies/home/state", **state).status == 200
-        rows = one.get("/p/home/map.json").json["point"]["rows"]
-        assert {row["arm"]: row["played"] for row in rows} == {"b": 0.5, "c": 0.5}
-
-
 @pytest.mark.filterwarnings("ignore:(overflow|invalid value|divide by zero):RuntimeWarning")
 @pytest.mark.parametrize("reward", [1e308, 1e17, 1e-14, 5e-324])
 def test_rewards_too_large_and_too_small_for_sums(tmp_path, reward):
@@ -327,20 +265,6 @@ def test_rewards_too_large_and_too_small_for_sums(tmp_path, reward):
     for path in ("/", "/policies.json", *(f"{each}{end}" for each in views("far") for end in ("", ".json"))):
         assert client.get(path).status_code == 200, path
     made.close()
-
-
-def test_rules_are_worked_out_beside_the_service(service):
-    import asyncio
-
-    body = service.core.policies["home"].live.to_bytes()
-    found = asyncio.run(explaining.explain_in_process(body, 7))
-    assert (
-        found["version"] == 7
-        and found["rules"]
-        and sum(each["coverage"] for each in found["rules"]) == pytest.approx(1.0, abs=0.3)
-    )
-    assert "took longer than" in asyncio.run(explaining.explain_in_process(body, 7, 0.01))["why"]
-    assert asyncio.run(explaining.explain_in_process(b"nothing", 7))["rules"] is None
 
 
 # -- how it looks -------------------------------------------------------------------------------------------------------
@@ -383,28 +307,3 @@ def test_the_script_is_small_and_everything_is_here():
     for path in [*PAGE.glob("templates/*"), *PAGE.glob("static/*")]:
         assert not re.search(r"(?:src|href|url\()\s*=?\s*[\"']?https?:", path.read_text()), path
         assert "| safe" not in path.read_text() and "|safe" not in path.read_text()
-
-
-def test_rules_say_what_they_earn_by_the_journal(service):
-    """The last updates, weighed as the naive count below weighs them; a policy without them says nothing."""
-    import asyncio
-
-    home = service.core.policies["home"]
-    body, about = home.live.to_bytes(), (service.reader.path, home.id, list(home.arms))
-    found = asyncio.run(explaining.explain_in_process(body, 7, updates=about))
-    updates = list(explaining.updates_of(str(service.reader.path), home.id, list(home.arms)))
-    assert found["earned_rows"] == len(updates) > 350
-    told = home.live.policy.explain().merged()
-    for rule in found["rules"]:
-        [region] = [each for each in told.regions if each.where == rule["where"]]
-        mine = [each for each in updates if told.region_at(each[0]) is region]
-        weights = [(arm == region.arm) / p for _, arm, _, p, _ in mine]
-        if not sum(weights):
-            assert rule["earned"] is None
-            continue
-        value = sum(w * each[4] for w, each in zip(weights, mine, strict=True)) / sum(weights)
-        assert rule["earned"]["value"] == pytest.approx(value) and rule["earned"]["rows"] == len(mine)
-        assert rule["earned"]["low"] <= value <= rule["earned"]["high"]
-    assert any(rule["earned"] for rule in found["rules"])
-    without = asyncio.run(explaining.explain_in_process(body, 7))
-    assert without["earned_rows"] == 0 and not any(rule["earned"] for rule in without["rules"])

@@ -9,12 +9,9 @@ pytest.importorskip("jinja2")
 
 from support.serve import page_harness as harness
 
-import hsb
-from hsb.files.policy_file import pack
-from hsb.serve.core import Change, Create, Decide, Import, Now, Reward
+from hsb.serve.core import Change, Create, Decide, Now, Reward
 from hsb.serve.core.sampling import u_of
 from hsb.serve.local import clock
-from hsb.serve.page import trying
 from hsb.serve.page.app import SECTIONS
 from hsb.serve.page.render import ENVIRONMENT
 
@@ -24,52 +21,6 @@ def made(tmp_path):
     service = harness.Harness(tmp_path / "hsb.db")
     yield service
     service.close()
-
-
-def updates(made, name, contexts):
-    """All are decided before the first is learned, so that the form of one context may be refused for another's."""
-    made.local.ask(Create(1, {"name": name, "arms": ["a", "b"], "policy": {"kind": "HSB"}}, name[:1].encode() * 32))
-    for k, context in enumerate(contexts):
-        assert made.local.ask(Decide(2, name, f"{name}-{k}", context)).status == "created"
-    said = [made.local.ask(Reward(3, f"{name}-{k}", 1.0)).status for k in range(len(contexts))]
-    assert said == ["learned", *["not_learned"] * (len(contexts) - 1)]
-    return made.client()
-
-
-@pytest.fixture
-def poisoned(made):
-    return updates(made, "poison", [{"country": 5}, {"country": "DE"}])
-
-
-def test_a_map_leaves_out_what_could_not_be_learned(made, poisoned):
-    assert made.core.policies["poison"].live.not_learned == 1
-    found = poisoned.get("/p/poison/map.json").json()
-    assert found["error"] is None and found["context"] == {"country": 5} and found["x_steps"] == [5]
-    assert [row["context"] for row in found["point"]["nearest"]] == ['{"country": 5}'] and len(found["columns"]) == 1
-    text = poisoned.get("/p/poison/map").text
-    assert 'role="alert"' not in text and "DE" not in text
-    entered = poisoned.get("/p/poison/map", params={"point": '{"country": "DE"}'}).text
-    assert 'role="alert"' in entered and "has had a number" in entered  # what was entered is refused in words
-
-
-def test_a_map_without_any_context_that_the_policy_takes(poisoned, monkeypatch):
-    monkeypatch.setattr(trying, "LATELY", 1)
-    text = poisoned.get("/p/poison/map").text
-    assert 'role="alert"' not in text and "accepts no context of the last" in text and "<form" in text
-    for entered, alarm, rows in (('{"country": 7}', 0, 1), ("{", 1, 0), ("null", 1, 0)):
-        text = poisoned.get("/p/poison/map", params={"point": entered}).text
-        assert (text.count('role="alert"'), text.count("Probabilities in this context")) == (alarm, rows), entered
-
-
-def test_a_map_leaves_out_steps_that_the_policy_refuses(made):
-    """A policy that has learned nothing takes contexts of any form; a name alone is none."""
-    client = updates(made, "mixed", [{"name": "Ann", "age": 3}, 7.0])
-    assert made.local.ask(Import(1, "mixed", pack(hsb.HSB(arms=["a", "b"])))).status == "done"
-    found = client.get("/p/mixed/map.json", params={"x": "name"}).json()
-    assert (found["error"], found["context"], found["x_steps"], found["columns"]) == (None, 7.0, [], [])
-    found = client.get("/p/mixed/map.json", params={"x": "age", "y": "name"}).json()
-    assert (found["error"], found["tiles"]) == (None, [])
-    assert client.get("/p/mixed/map", params={"x": "age", "y": "name"}).status_code == 200
 
 
 def test_two_delays_have_a_half_and_nine_in_ten(made):

@@ -4,15 +4,14 @@ import json
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
+from support.serve.core_cases import SECRET, fill
 from support.serve.model_store import ModelStore
 from support.serve.simulate import World
-from support.waiting import LIMIT
 
 import hsb
 from hsb.serve.checking import check
@@ -23,9 +22,6 @@ from hsb.serve.store.erasing import erase_some
 from hsb.serve.store.locking import kind_of
 from hsb.serve.store.schema import VERSION
 from hsb.serve.store.sqlite import DAY, SqliteReader, SqliteStore
-from hsb.serve.store.writer import Writer
-
-SECRET = b"0123456789abcdef"
 
 
 class Twins(ModelStore):
@@ -72,12 +68,6 @@ def test_the_same_as_the_model(seed, tmp_path):
     file.close()
 
 
-def fill(local, n=60, name="home", **spec):
-    local.ask(Create(0, {"name": name, "arms": ["a", "b", "c"], **spec}, SECRET))
-    local.ask_all([Decide(k, name, f"{name}-{k}", {"age": k % 50, "country": "dfe"[k % 3]}) for k in range(n)])
-    local.ask_all([Reward(k, f"{name}-{k}", float(k % 3 == 0)) for k in range(n // 2)])
-
-
 def test_it_goes_on_where_it_was(tmp_path):
     local = Local(tmp_path / "hsb.db")
     fill(local, floor=0.1)
@@ -111,27 +101,6 @@ def test_one_row_at_a_time_or_many(tmp_path):
         assert report.sound and report.decisions == report.updates == 700
         local.close()
     assert made[1] == made[7] == made[100]
-
-
-def test_a_damaged_snapshot_is_passed_over(tmp_path):
-    path = tmp_path / "hsb.db"
-    local = Local(path)
-    fill(local)
-    local.ask(TakeSnapshot(0, "home"))
-    local.ask_all([Reward(k, f"home-{k}", 1.0) for k in range(30, 50)])
-    local.ask(TakeSnapshot(0, "home"))
-    before = local.core.policies["home"].digests()
-    local.close()
-    with sqlite3.connect(path) as file:
-        (body,) = file.execute("SELECT body FROM snapshot WHERE seq = 51").fetchone()
-        file.execute("UPDATE snapshot SET body = ? WHERE seq = 51", (body[:200] + b"x" + body[201:],))
-    file.close()
-    store = SqliteStore(path)
-    found = recover(store)["home"]
-    assert found.since == 31 and "damaged" in found.notes[0] and found.served.digests() == before
-    report = check(store)
-    assert report.problems == 1 and "damaged" in str(report)
-    store.close()
 
 
 def change(path, sql, *given):
@@ -300,48 +269,6 @@ def test_candidates_survive(tmp_path):
     again.close()
 
 
-def test_the_writing_thread(tmp_path):
-    local = Local(tmp_path / "hsb.db")
-    fill(local)
-    reported, ready = [], threading.Event()
-    writer = Writer(local.store, lambda message: (reported.append(message), ready.set()))
-    writer.start()
-    now = Now(10**15, 10**9)
-    local.core.handle(Decide(7, "home", "thread", {"age": 4}), now)
-    (commit,) = [each for each in local.core.flush(now) if hasattr(each, "batch")]
-    writer.submit(commit.batch)
-    assert ready.wait(LIMIT)
-    (answer,) = local.core.handle(reported[0], now)
-    assert (answer.request, answer.status) == (7, "created")
-    writer.stop()
-    local.close()
-
-
-def test_a_full_disk(tmp_path):
-    """SQLite itself says that there is no room: 507, nothing is written, and it goes on when there is."""
-    local = Local(tmp_path / "hsb.db")
-    fill(local)
-    (pages,) = local.store.connection.execute("PRAGMA page_count").fetchone()
-    local.store.connection.execute(f"PRAGMA max_page_count = {pages}").fetchall()
-    many = [Decide(k, "home", f"big-{k}", {"text": "x" * 250}) for k in range(200)]
-    assert {each.status for each in local.ask_all(many)} == {"full"}
-    local.store.connection.execute("PRAGMA max_page_count = 100000").fetchall()
-    assert {each.status for each in local.ask_all(many)} == {"created"}
-    assert local.stopped is None and check(local.store).sound
-    local.close()
-
-
-def test_a_fault_of_ours_stops_it(tmp_path):
-    """What the tables refuse is no request's fault: everything is answered 503 and the process must end."""
-    local = Local(tmp_path / "hsb.db")
-    fill(local)
-    local.store.connection.execute("DROP TABLE pending")
-    assert local.ask(Decide(1, "home", "one", {"age": 1})).status == "away"
-    assert local.stopped is not None and local.stopped.code == 70
-    assert local.ask(Decide(1, "home", "two", {"age": 1})).status == "away"
-    local.store.lock.release()
-
-
 def test_contexts_as_they_were_given(tmp_path):
     local = Local(tmp_path / "hsb.db")
     fill(local)
@@ -373,21 +300,6 @@ def test_what_is_forgotten_is_not_learned_again(tmp_path):
     assert report.sound and report.forgotten == 8 and report.digests == {"home": digests[""]}
     assert again.ask(Forget(3, "home", ["nobody", "home-0"])).body["forgotten"] == 0
     assert again.ask(Forget(4, "home", [7])).status == "refused" and again.ask(Forget(5, "none", [])).status == "unknown"
-    again.close()
-
-
-def test_a_journal_that_lost_its_snapshots_says_what_cannot_be_replayed(tmp_path):
-    """The control of the test above: without the snapshot the state is another one, and the check does not claim to know it."""
-    local = Local(tmp_path / "hsb.db")
-    fill(local, 40)
-    local.ask(Forget(1, "home", [f"home-{k}" for k in range(10)]))
-    digests = local.core.policies["home"].digests()
-    local.store.connection.execute("DELETE FROM snapshot")
-    report = check(local.store)
-    assert report.sound and not report.digests and report.not_replayable == 0 < report.forgotten
-    local.close()
-    again = Local(tmp_path / "hsb.db")
-    assert again.core.policies["home"].digests() != digests
     again.close()
 
 

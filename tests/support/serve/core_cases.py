@@ -1,6 +1,6 @@
-"""Helpers of `tests/serve/core/test_engine.py`, shared with other tests."""
+"""Cases of the core, in one thread: time that a test chooses, a policy, a journal with updates."""
 
-from hsb.serve.core import STATUS, Create, Now
+from hsb.serve.core import STATUS, Create, Decide, Now, Reward
 from hsb.serve.local import Local
 
 SECRET = b"0123456789abcdef"
@@ -34,3 +34,9 @@ class At(Local):
 
 def make(at, **spec):
     assert at.says(Create(0, {"name": "home", "arms": ["a", "b", "c"], "policy": EXP3, **spec}, SECRET)) == "created"
+
+
+def fill(local, n=60, name="home", **spec):
+    local.ask(Create(0, {"name": name, "arms": ["a", "b", "c"], **spec}, SECRET))
+    local.ask_all([Decide(k, name, f"{name}-{k}", {"age": k % 50, "country": "dfe"[k % 3]}) for k in range(n)])
+    local.ask_all([Reward(k, f"{name}-{k}", float(k % 3 == 0)) for k in range(n // 2)])

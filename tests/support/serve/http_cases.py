@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 import threading
 from contextlib import contextmanager
 
@@ -14,6 +15,7 @@ from hsb.serve.http.server import bind, make_server
 from support.waiting import LIMIT, wait_until
 
 QUICK = {"kind": "Exp3"}  # compiles nothing that takes long
+DECIDE = "/v1/policies/home/decisions"
 
 
 class Answer:
@@ -85,4 +87,33 @@ def running(path, settings=None, **more):
 def decide(one, name, **body):
     found = one.post(f"/v1/policies/{name}/decisions", {"context": 0.5} | body)
     assert found.status in (200, 201), found
+    return found.json
+
+
+def connected(one):
+    return socket.create_connection(("127.0.0.1", one.port), timeout=LIMIT)
+
+
+def answers(link, count=1):
+    """The first lines of answers, until as many came or the connection is closed."""
+    said = b""
+    while said.count(b"HTTP/1.1 ") < count or not said.partition(b"\r\n\r\n")[2]:
+        try:
+            part = link.recv(65536)
+        except ConnectionError:
+            break
+        if not part:
+            break
+        said += part
+    return [each[:3].decode() for each in said.split(b"HTTP/1.1 ")[1:]]
+
+
+def entered(one, key):
+    found = one.post("/v1/session", {"key": key}, key=None, headers={"Content-Type": "application/json"})
+    return found.status, {"Cookie": found.headers.get("set-cookie", "").partition(";")[0]}
+
+
+def key(one, *scopes, **more):
+    found = one.post("/v1/keys", {"name": "k", "scopes": list(scopes)} | more)
+    assert found.status == 201, found
     return found.json
