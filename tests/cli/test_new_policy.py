@@ -39,8 +39,8 @@ def logs(tmp_path_factory):
 def test_other_policies(logs, tmp_path, capsys, options, kind):
     """Each learns from all rows, missing values or not; its file knows its columns."""
     file = tmp_path / "policy.hsb"
-    found = run_json(capsys, "train", logs["csv"], *OPTIONS, *options, "--rows", "2000", "--out", file)
-    assert (found["learned"], found["kind"], len(found["columns"])) == (2000, kind, 5)
+    report = run_json(capsys, "train", logs["csv"], *OPTIONS, *options, "--rows", "2000", "--out", file)
+    assert (report["learned"], report["kind"], len(report["columns"])) == (2000, kind, 5)
     one = run_json(capsys, "evaluate", logs["csv"], *OPTIONS, "--policy", file, "--skip", "2000")
     other = run_json(capsys, "evaluate", logs["turned"], *OPTIONS, "--policy", file, "--skip", "2000")
     assert one["estimates"]["ips"] == other["estimates"]["ips"]
@@ -53,13 +53,13 @@ def test_a_file_for_more(logs, tmp_path, capsys):
     config, file = tmp_path / "policy.toml", tmp_path / "policy.hsb"
     declared = ", ".join(f'{name} = "category"' for name in ("country", "device", "is_member"))
     config.write_text(f'floor = 0.1\nfeatures = {{{declared}, spend = "number", hour = {{kind = "cycle", period = 24}}}}\n')
-    found = run_json(capsys, "train", logs["csv"], *OPTIONS, "--config", config, "--out", file)
+    report = run_json(capsys, "train", logs["csv"], *OPTIONS, "--config", config, "--out", file)
     policy = hsb.load(file)
     assert policy.floor == 0.1 and policy.learner.reader.features.kinds["hour"] == hsb.Cycle(24)
-    assert [column["kind"] for column in found["columns"]] == ["category", "category", "category", "number", "cycle"]
+    assert [column["kind"] for column in report["columns"]] == ["category", "category", "category", "number", "cycle"]
     config.write_text('features = {hour = {kind = "cycle", period = 24}}\n')  # the others are what they are without it
-    found = run_json(capsys, "train", logs["csv"], *OPTIONS, "--config", config, "--out", file)
-    kinds = {column["name"]: column["kind"] for column in found["columns"]}
+    report = run_json(capsys, "train", logs["csv"], *OPTIONS, "--config", config, "--out", file)
+    kinds = {column["name"]: column["kind"] for column in report["columns"]}
     assert kinds == {"country": "category", "device": "category", "hour": "cycle", "is_member": "flag", "spend": "number"}
     assert hsb.load(file).learner.reader.features.kinds["hour"] == hsb.Cycle(24)
     config.write_text('policy = "LinUCB"\nalpha = 0.3\n')

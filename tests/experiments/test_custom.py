@@ -78,8 +78,8 @@ def test_the_runs_are_those_of_compare(write, tmp_path):
     own = CustomComparison(read(write(GOOD)))
     done = conduct([own], Options(seed=5), tmp_path / "out", jobs=1)
     tree = hsb.BinaryTree(depth=4)
-    found = compare(
+    compared = compare(
         {"ours": lambda seed: hsb.HSB(tree, arms=3, horizon=400, seed=seed)}, Stationary(), rounds=400, runs=3, seed=5
     )
     own_runs = [done.studies[0].finished[3 * run].result["losses"]["ours"] for run in range(3)]
-    assert np.array_equal(found.losses["ours"][:, 0], own_runs)
+    assert np.array_equal(compared.losses["ours"][:, 0], own_runs)

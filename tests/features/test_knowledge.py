@@ -90,9 +90,9 @@ def test_limits_are_errors():
 
 def test_found_out_features_can_be_declared():
     reader = learned([{"a": 1, "b": "x", "c": True, "d": ["t"], "e": time(3), "f": None}])
-    found = reader.knowledge.inferred_features()
-    assert found == Features(a=Number(), b=Category(), c=Flag(), d=Tags(), e=Time())
-    assert FeatureReader(found).knowledge.inferred_features() == found
+    inferred = reader.knowledge.inferred_features()
+    assert inferred == Features(a=Number(), b=Category(), c=Flag(), d=Tags(), e=Time())
+    assert FeatureReader(inferred).knowledge.inferred_features() == inferred
 
 
 def test_dates_as_text_are_warned_of() -> None:

@@ -9,7 +9,7 @@ import hsb
 from hsb.interop.waiting import Waiting
 
 
-def made(p: float, arm: str = "a", context: float = 0.1) -> hsb.Decision:
+def make_decision(p: float, arm: str = "a", context: float = 0.1) -> hsb.Decision:
     return hsb.Decision(context=context, arm=arm, propensity=p)
 
 
@@ -20,7 +20,7 @@ def propensities(waiting: Waiting, *keys: tuple) -> list[float]:
 def test_the_oldest_alike_comes_first_and_each_once():
     waiting = Waiting(10)
     for p in (0.1, 0.2, 0.3):
-        waiting.add([made(p), made(p / 10, "b")])
+        waiting.add([make_decision(p), make_decision(p / 10, "b")])
     assert propensities(waiting, (0.1, "a"), (0.1, "b"), (0.1, "a"), (0.1, "a")) == [0.1, 0.01, 0.2, 0.3]
     message = refused(
         lambda: propensities(waiting, *[(0.1, "a")] * 4), ["Row 3: no decision", "'a'", "0.1", "waiting=", "propensity="]
@@ -34,13 +34,13 @@ def test_the_oldest_alike_comes_first_and_each_once():
 def test_memory_is_bounded_but_a_call_stays_together():
     waiting = Waiting(3)
     for p in range(1, 1001):
-        waiting.add([made(p / 1000, context=p)])
+        waiting.add([make_decision(p / 1000, context=p)])
     assert len(waiting) == len(waiting._numbers) == 3
     assert propensities(waiting, (998, "a")) == [0.998]
     refused(lambda: propensities(waiting, (997, "a")), ["No decision waits", "last 3"])
-    waiting.add([made(0.5, context=k) for k in range(5)])
+    waiting.add([make_decision(0.5, context=k) for k in range(5)])
     assert len(waiting) == 5
-    waiting.add([made(0.5, context=9)])
+    waiting.add([make_decision(0.5, context=9)])
     assert len(waiting) == 3
     refused(lambda: propensities(waiting, (tuple(range(1000)), "a")), ["context (0, 1, 2, ", "...: it was not made here"])
     refused(lambda: Waiting(0), ["waiting", "0"])
@@ -48,7 +48,7 @@ def test_memory_is_bounded_but_a_call_stays_together():
 
 def test_a_copy_waits_for_itself():
     waiting = Waiting(3)
-    waiting.add([made(0.5)])
+    waiting.add([make_decision(0.5)])
     for twin in (copy.deepcopy(waiting), pickle.loads(pickle.dumps(waiting))):
         twin.drop([twin.find([(0.1, "a")], logged="")[0][0]])
         assert len(twin) == 0

@@ -54,15 +54,15 @@ def test_differences_equal_the_plain_twin(now, estimator):
         "always 1": naive_pairs.fixed(log, lambda x, available: {1: 1.0} if 1 in available else {}),
         "uniform": naive_pairs.fixed(log, lambda x, available: dict.fromkeys(available, 1 / len(available))),
     }
-    found, pairs = spied({"now": now, "always 1": 1, "uniform": None}, log, estimator=estimator)
+    comparison, pairs = spied({"now": now, "always 1": 1, "uniform": None}, log, estimator=estimator)
     predict = naive.ridge(rows["now"], 150)
     terms = {name: naive_pairs.terms(each, predict) for name, each in rows.items()}
     for name in ("always 1", "uniform"):
         value, both = naive_pairs.difference(terms[name], terms["now"], estimator)
-        assert found[name].difference.rows == both and abs(found[name].difference.value - value) < 1e-10
+        assert comparison[name].difference.rows == both and abs(comparison[name].difference.value - value) < 1e-10
         assert np.allclose(pairs[name].safe(0.95), naive_pairs.safe(rows[name], rows["now"]), atol=1e-9)
-    assert found["always 1"].difference.rows < 240 == found["uniform"].difference.rows
-    assert any("Not every candidate can play every event" in warning for warning in found.warnings)
+    assert comparison["always 1"].difference.rows < 240 == comparison["uniform"].difference.rows
+    assert any("Not every candidate can play every event" in warning for warning in comparison.warnings)
 
 
 def spied(candidates, log, **options):
@@ -82,10 +82,10 @@ def spied(candidates, log, **options):
 
 def test_two_that_are_alike_differ_by_nothing(now, near):
     for estimator in ESTIMATORS:
-        found = compare_off_policy(
+        comparison = compare_off_policy(
             {"now": now, "again": now.copy(), "near": near}, [logged("clicks", 1, 700)], estimator=estimator
         )
-        gap = found["again"].difference
+        gap = comparison["again"].difference
         assert (gap.value, gap.interval, gap.joint, gap.kind, gap.p, gap.verdict) == (
             0.0,
             (0.0, 0.0),
@@ -94,9 +94,9 @@ def test_two_that_are_alike_differ_by_nothing(now, near):
             1.0,
             "equal",
         )
-        assert found["near"].difference.kind == "bootstrap" and found["near"].difference.value != 0.0
-        assert found["now"].best == found["again"].best  # ties are shared
-        assert math.isclose(sum(each.best for each in found.values()), 1.0)
+        assert comparison["near"].difference.kind == "bootstrap" and comparison["near"].difference.value != 0.0
+        assert comparison["now"].best == comparison["again"].best  # ties are shared
+        assert math.isclose(sum(each.best for each in comparison.values()), 1.0)
 
 
 LOGS, TABLE = 150, ("near", "always 1", "uniform")
@@ -112,11 +112,11 @@ def many(now, near):
             log = logged("clicks", 1000 + seed, 500)
             right.append(spied(candidates, [log], estimator="dr"))
             if seed < 40:
-                found, pairs = spied(candidates, [replace(log, propensity=np.full(500, 1 / 3))], estimator="ips")
+                comparison, pairs = spied(candidates, [replace(log, propensity=np.full(500, 1 / 3))], estimator="ips")
                 sample = resample_pair(pairs["uniform"], (0.0, 0.0), 0, 0)
                 low, high = ends(np.array([sample.value]), np.array([sample.spread]), sample.t[:, None], 0.95)
                 wrong.append((low[0], high[0]))
-                shown.append(found["uniform"].difference.kind)
+                shown.append(comparison["uniform"].difference.kind)
     true = {name: worth(name, each) for name, each in candidates.items()}
     return right, wrong, shown, {name: true[name] - true["now"] for name in TABLE}
 
@@ -125,11 +125,12 @@ def test_paired_intervals_hold(many):
     """95% intervals: of 150 at least 135 (a right one is below that once in 300). Negative control: with wrong propensities few hold."""
     right, wrong, shown, true = many
     for name in TABLE:
-        held = sum(found[name].difference.low <= true[name] <= found[name].difference.high for found, _ in right)
+        held = sum(comparison[name].difference.low <= true[name] <= comparison[name].difference.high for comparison, _ in right)
         assert held >= 135, (name, held)
-        assert sum(found[name].difference.kind == "bootstrap" for found, _ in right) > 100
+        assert sum(comparison[name].difference.kind == "bootstrap" for comparison, _ in right) > 100
     together = sum(
-        all(found[n].difference.joint[0] <= true[n] <= found[n].difference.joint[1] for n in TABLE) for found, _ in right
+        all(comparison[n].difference.joint[0] <= true[n] <= comparison[n].difference.joint[1] for n in TABLE)
+        for comparison, _ in right
     )
     assert together >= 135
     assert sum(low <= true["uniform"] <= high for low, high in wrong) < 20  # of 40
@@ -148,6 +149,11 @@ def test_paired_intervals_are_far_shorter(many):
     """Than the two intervals side by side: a seventh where the candidates are near, less than half otherwise."""
     right, _, _, _ = many
     for name, most in (("near", 0.2), ("always 1", 0.5), ("uniform", 0.5)):
-        paired = np.mean([found[name].difference.high - found[name].difference.low for found, _ in right])
-        apart = np.mean([found[name].high - found[name].low + found["now"].high - found["now"].low for found, _ in right])
+        paired = np.mean([comparison[name].difference.high - comparison[name].difference.low for comparison, _ in right])
+        apart = np.mean(
+            [
+                comparison[name].high - comparison[name].low + comparison["now"].high - comparison["now"].low
+                for comparison, _ in right
+            ]
+        )
         assert 0.05 < paired / apart < most, (name, paired / apart)

@@ -44,8 +44,8 @@ def near_enough(one, two, at=""):
         assert one == two, at
 
 
-def everything(found):
-    return found.to_dict() | {"all": {name: each.result.to_dict() for name, each in found.items()}}
+def everything(comparison):
+    return comparison.to_dict() | {"all": {name: each.result.to_dict() for name, each in comparison.items()}}
 
 
 def stored(folder):
@@ -128,22 +128,22 @@ def test_candidates_by_name(tmp_path, monkeypatch, kind):
     policy, paths = shops(tmp_path, lambda path, columns: write(path.with_suffix(f".{kind}"), columns))
     candidates = {"by name": policy, "always app": "app", "uniform": None}
     logs = [hsb.logs.open(paths, context=shop_logs.CONTEXT, **shop_logs.PARTS) for _ in range(3)]
-    found = compare_off_policy(candidates, logs[0], baseline="uniform")
+    comparison = compare_off_policy(candidates, logs[0], baseline="uniform")
     alone = hsb.evaluate.off_policy(policy, logs[1], estimators=("dr",))
-    assert found["by name"].result.to_dict() == alone.to_dict() and alone.rows == 1200
+    assert comparison["by name"].result.to_dict() == alone.to_dict() and alone.rows == 1200
     assert compare_off_policy({"app": "app", "uniform": None}, logs[1])["app"].result.rows == 1200
     monkeypatch.setattr(parallel_passes, "spread_over_workers", here)
-    near_enough(everything(found), everything(compare_off_policy(candidates, logs[2], baseline="uniform", jobs=2)))
+    near_enough(everything(comparison), everything(compare_off_policy(candidates, logs[2], baseline="uniform", jobs=2)))
 
 
 def test_two_processes(now, tmp_path):
     """For real, with a function that no name leads to."""
-    log, told = stored(tmp_path), []
+    log, reports = stored(tmp_path), []
     options = {"context": lambda rows: rows / 2, "estimator": "dr"}
     one = compare_off_policy({"now": now, "uniform": None}, log, **options)
-    two = compare_off_policy({"now": now, "uniform": None}, log, jobs=2, progress=lambda *at: told.append(at), **options)
+    two = compare_off_policy({"now": now, "uniform": None}, log, jobs=2, progress=lambda *at: reports.append(at), **options)
     near_enough(everything(one), everything(two))
-    assert told[-1] == (6504, 6504)
+    assert reports[-1] == (6504, 6504)
 
 
 def test_what_cannot_be_cut(tmp_path):

@@ -28,12 +28,12 @@ def rate_of(policy):
 
 
 def test_rates_are_the_theory_s():
-    found = rates(100_000)
+    by_way = rates(100_000)
     tree = hsb.BinaryTree(depth=10)
-    assert found[USED][10] == rate_of(hsb.HSB(tree, arms=3, horizon=100_000))
-    assert found["Corollary 1, halved"][5] == pytest.approx(rate_of(hsb.HSB(hsb.BinaryTree(depth=5), arms=3, horizon=400_000)))
+    assert by_way[USED][10] == rate_of(hsb.HSB(tree, arms=3, horizon=100_000))
+    assert by_way["Corollary 1, halved"][5] == pytest.approx(rate_of(hsb.HSB(hsb.BinaryTree(depth=5), arms=3, horizon=400_000)))
     cost = hsb.theory.prior_cost(tree, best_mapping(10), arms=3)
-    assert found["for the best mapping's exact prior cost"][10] == pytest.approx((2 * cost / 3e5) ** 0.5)
+    assert by_way["for the best mapping's exact prior cost"][10] == pytest.approx((2 * cost / 3e5) ** 0.5)
     changes = np.flatnonzero(np.diff(best_mapping(10)))
     assert changes.tolist() == [511, 939]  # 0.5 and 0.9182
 

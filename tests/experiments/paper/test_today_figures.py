@@ -8,7 +8,7 @@ from hsb.experiments.paper.today_figures import bars
 
 DEPTHS = {"HSB-BT": [2, 5], "S-EXP3": [5]}
 NAMES = ["EXP3", "HSB-BT, depth 2", "HSB-BT, depth 5", "S-EXP3, depth 5", today.DEFAULT]
-RATES = {name: np.array([0.03, 0.05]) + 0.01 * k for k, name in enumerate([*NAMES, "Uniform"])}
+RATES = {name: np.array([0.03, 0.05]) + 0.01 * (5 - k) for k, name in enumerate([*NAMES, "Uniform"])}
 
 
 @pytest.fixture

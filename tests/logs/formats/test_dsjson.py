@@ -45,27 +45,27 @@ def batch(n=300, seed=0, arms=("a", "b", "c")):
     )
 
 
-def same(found, expected, times=True):
-    assert np.array_equal(found.contexts, expected.contexts)
-    assert list(map(str, found.labels())) == list(map(str, expected.labels()))
-    assert np.array_equal(found.reward, expected.reward)
-    assert np.array_equal(found.propensity, expected.propensity)
+def same(actual, expected, times=True):
+    assert np.array_equal(actual.contexts, expected.contexts)
+    assert list(map(str, actual.labels())) == list(map(str, expected.labels()))
+    assert np.array_equal(actual.reward, expected.reward)
+    assert np.array_equal(actual.propensity, expected.propensity)
     if times:
-        assert np.array_equal(found.timestamp, expected.timestamp)
-    for i in range(len(found)):
-        names = {str(found.arms[k]) for k in found.pools[found.pool[i]]}
+        assert np.array_equal(actual.timestamp, expected.timestamp)
+    for i in range(len(actual)):
+        names = {str(actual.arms[k]) for k in actual.pools[actual.pool[i]]}
         assert names == {str(expected.arms[k]) for k in expected.pools[expected.pool[i]]}
 
 
 def test_an_event(tmp_path):
-    log, [found] = dsjson(tmp_path, [EVENT])
-    assert found.contexts.tolist() == [[0.3, code("Ulm")]]
-    assert (log.arms, found.reward[0], found.propensity[0]) == (["0", "1", "2"], 1.0, 0.8166667)
-    assert found.timestamp[0] == 1794718800.0
-    _, [found] = dsjson(tmp_path, [EVENT], loss_range=(-1, 0), context=["GUser.age"], arm="TAction.a", arms=[0, 1, 2])
-    assert (found.reward[0], found.arms, found.contexts.tolist()) == (0.0, (0, 1, 2), [[0.3]])
-    _, [found] = dsjson(tmp_path, [EVENT | {"_labelIndex": 2, "_label_Action": 3}], arm="index")
-    assert found.labels().tolist() == ["2"]
+    log, [actual] = dsjson(tmp_path, [EVENT])
+    assert actual.contexts.tolist() == [[0.3, code("Ulm")]]
+    assert (log.arms, actual.reward[0], actual.propensity[0]) == (["0", "1", "2"], 1.0, 0.8166667)
+    assert actual.timestamp[0] == 1794718800.0
+    _, [actual] = dsjson(tmp_path, [EVENT], loss_range=(-1, 0), context=["GUser.age"], arm="TAction.a", arms=[0, 1, 2])
+    assert (actual.reward[0], actual.arms, actual.contexts.tolist()) == (0.0, (0, 1, 2), [[0.3]])
+    _, [actual] = dsjson(tmp_path, [EVENT | {"_labelIndex": 2, "_label_Action": 3}], arm="index")
+    assert actual.labels().tolist() == ["2"]
 
 
 def without(name):
@@ -105,8 +105,8 @@ def test_an_event_that_cannot_be_used(tmp_path, reason):
     wrong = WRONG[reason]
     if isinstance(wrong, dict) and reason != "duplicate":
         wrong = wrong | {"EventId": "e2"}
-    log, [found] = dsjson(tmp_path, [EVENT, wrong, EVENT | {"EventId": "e3"}])
-    assert len(found) == 2
+    log, [actual] = dsjson(tmp_path, [EVENT, wrong, EVENT | {"EventId": "e3"}])
+    assert len(actual) == 2
     [problem] = log.problems.first
     assert problem.line == 2
     assert reason in problem.reason
@@ -116,11 +116,11 @@ def test_an_event_that_cannot_be_used(tmp_path, reason):
 
 @pytest.mark.parametrize("name", ["log.dsjson", "log.dsjson.gz"])
 def test_dsjson_round_trip(tmp_path, name):
-    made = batch()
-    assert hsb.logs.write(tmp_path / name, [made.take(slice(0, 100)), made.take(slice(100, None))], "dsjson") == 300
+    original = batch()
+    assert hsb.logs.write(tmp_path / name, [original.take(slice(0, 100)), original.take(slice(100, None))], "dsjson") == 300
     log = hsb.logs.open(tmp_path / name)
-    [found] = log
-    same(found, made)
+    [actual] = log
+    same(actual, original)
     assert len(log.problems) == 0
     raw = (tmp_path / name).read_bytes()
     if name.endswith("gz"):
@@ -129,8 +129,8 @@ def test_dsjson_round_trip(tmp_path, name):
             list(hsb.logs.open(tmp_path / name))
     else:
         (tmp_path / name).write_bytes(raw.replace(b"\n", b"\r\n").rstrip())
-        [found] = hsb.logs.open(tmp_path / name)
-        same(found, made)
+        [actual] = hsb.logs.open(tmp_path / name)
+        same(actual, original)
 
 
 @settings(max_examples=60, deadline=None)
@@ -148,6 +148,6 @@ def test_fuzz_dsjson(tmp_path_factory, data):
     )
     cut = data.draw(st.integers(0, len(text)))
     changed = json.dumps(EVENT | {"EventId": "e3", name: data.draw(value)})
-    log, [found] = dsjson(tmp_path_factory.mktemp("fuzz"), [EVENT, text[:cut], changed])
-    assert len(found) + len(log.problems) == 3
-    assert np.isfinite(found.contexts).all() and ((found.propensity > 0) & (found.propensity <= 1)).all()
+    log, [actual] = dsjson(tmp_path_factory.mktemp("fuzz"), [EVENT, text[:cut], changed])
+    assert len(actual) + len(log.problems) == 3
+    assert np.isfinite(actual.contexts).all() and ((actual.propensity > 0) & (actual.propensity <= 1)).all()

@@ -10,13 +10,13 @@ pytest.importorskip("pyarrow")
 
 
 def rows_of(batches):
-    found = []
+    rows = []
     for batch in batches:
         for i in range(len(batch)):
             available = frozenset(batch.arms[k] for k in batch.pools[batch.pool[i]])
             numbers = (batch.reward[i], batch.propensity[i], str(batch.timestamp[i]))
-            found.append((batch.contexts[i].tobytes(), batch.arms[batch.arm[i]], *numbers, available))
-    return found
+            rows.append((batch.contexts[i].tobytes(), batch.arms[batch.arm[i]], *numbers, available))
+    return rows
 
 
 def test_obp():
@@ -66,12 +66,12 @@ def test_decisions_to_files(tmp_path):
     policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=["a", "b", "c"], seed=0)
     decisions = [policy.decide(x, available=["a", "b"] if x > 0.5 else None) for x in np.linspace(0, 1, 20)]
     rewards = np.linspace(0, 1, 20).tolist()
-    made = hsb.logs.from_decisions(decisions, rewards, arms=policy.arms)
-    assert made.labels().tolist() == [decision.arm for decision in decisions]
-    assert made.available.sum(axis=1).tolist() == [3] * 10 + [2] * 10
+    batch = hsb.logs.from_decisions(decisions, rewards, arms=policy.arms)
+    assert batch.labels().tolist() == [decision.arm for decision in decisions]
+    assert batch.available.sum(axis=1).tolist() == [3] * 10 + [2] * 10
     for format in ("parquet", "dsjson"):
-        hsb.logs.write(tmp_path / f"log.{format}", [made], format)
-        assert rows_of(hsb.logs.open(tmp_path / f"log.{format}")) == rows_of([made])
+        hsb.logs.write(tmp_path / f"log.{format}", [batch], format)
+        assert rows_of(hsb.logs.open(tmp_path / f"log.{format}")) == rows_of([batch])
     with pytest.raises(hsb.InputError, match="not one of arms"):
         hsb.logs.from_decisions(decisions, rewards, arms=["a"])
     with pytest.raises(hsb.InputError, match="one number for each decision"):

@@ -31,34 +31,34 @@ def batch(n=300, seed=0, arms=("a", "b", "c")):
     )
 
 
-def same(found, expected, times=True):
-    assert np.array_equal(found.contexts, expected.contexts)
-    assert list(map(str, found.labels())) == list(map(str, expected.labels()))
-    assert np.array_equal(found.reward, expected.reward)
-    assert np.array_equal(found.propensity, expected.propensity)
+def same(actual, expected, times=True):
+    assert np.array_equal(actual.contexts, expected.contexts)
+    assert list(map(str, actual.labels())) == list(map(str, expected.labels()))
+    assert np.array_equal(actual.reward, expected.reward)
+    assert np.array_equal(actual.propensity, expected.propensity)
     if times:
-        assert np.array_equal(found.timestamp, expected.timestamp)
-    for i in range(len(found)):
-        names = {str(found.arms[k]) for k in found.pools[found.pool[i]]}
+        assert np.array_equal(actual.timestamp, expected.timestamp)
+    for i in range(len(actual)):
+        names = {str(actual.arms[k]) for k in actual.pools[actual.pool[i]]}
         assert names == {str(expected.arms[k]) for k in expected.pools[expected.pool[i]]}
 
 
 def test_vw_round_trip(tmp_path):
-    made = batch(arms=(1, 2, 3))
-    hsb.logs.write(tmp_path / "log.vw", [made], "vw", names=["x", "y"])
+    original = batch(arms=(1, 2, 3))
+    hsb.logs.write(tmp_path / "log.vw", [original], "vw", names=["x", "y"])
     log = hsb.logs.open(tmp_path / "log.vw")
-    [found] = log
+    [actual] = log
     assert log.source.meaning.context == ("x", "y")
-    same(found, made, times=False)
+    same(actual, original, times=False)
     raw = (tmp_path / "log.vw").read_bytes()
     (tmp_path / "log.vw.gz").write_bytes(gzip.compress(raw.replace(b"\n", b"\r\n").rstrip()))
-    [found] = hsb.logs.open(tmp_path / "log.vw.gz", context=["y"], arms=[1, 2, 3])
-    assert np.array_equal(found.contexts[:, 0], made.contexts[:, 1])
+    [actual] = hsb.logs.open(tmp_path / "log.vw.gz", context=["y"], arms=[1, 2, 3])
+    assert np.array_equal(actual.contexts[:, 0], original.contexts[:, 1])
     one = Batch.of(contexts=[[0.5]], arm=[0], reward=[1], propensity=[1], available=[[True, False]], arms=["a", "b"])
     with pytest.raises(hsb.InputError, match="only one arm"):
         hsb.logs.write(tmp_path / "one.vw", [one], "vw")
     with pytest.raises(hsb.InputError, match="different names"):
-        hsb.logs.write(tmp_path / "one.vw", [made], "vw", names=["a b", "c"])
+        hsb.logs.write(tmp_path / "one.vw", [original], "vw", names=["a b", "c"])
 
 
 LINES = {
@@ -90,10 +90,10 @@ def test_a_line_that_cannot_be_used(tmp_path, line):
     path = tmp_path / "log.vw"
     path.write_text(f"1:0.5:0.25 'tag | x:2 |n:3 y:2\n{line}\n2:-1:0.25 | x\n")
     log = hsb.logs.open(path, "vw", arms=[1, 2])
-    [found] = log
-    assert found.labels().tolist() == [1, 2]
-    assert found.reward.tolist() == [-0.5, 1.0]
-    assert found.contexts[:, :2].tolist() == [[2.0, 6.0], [1.0, 0.0]]
+    [actual] = log
+    assert actual.labels().tolist() == [1, 2]
+    assert actual.reward.tolist() == [-0.5, 1.0]
+    assert actual.contexts[:, :2].tolist() == [[2.0, 6.0], [1.0, 0.0]]
     [problem] = log.problems.first
     assert problem.line == 2
     assert LINES[line] in problem.reason
@@ -107,8 +107,10 @@ def test_vw_itself_reads_what_is_written_and_learns(tmp_path, format):
     n = 3000
     x, arm = rng.uniform(-1, 1, (n, 1)), rng.integers(0, 2, n)
     reward = (rng.random(n) < np.where((x[:, 0] > 0) == (arm == 1), 0.9, 0.1)).astype(float)
-    made = Batch.of(contexts=x, arm=arm, reward=reward, propensity=np.full(n, 0.5), arms=["no", "yes"], timestamp=np.arange(n))
-    hsb.logs.write(tmp_path / f"log.{format}", [made], format)
+    original = Batch.of(
+        contexts=x, arm=arm, reward=reward, propensity=np.full(n, 0.5), arms=["no", "yes"], timestamp=np.arange(n)
+    )
+    hsb.logs.write(tmp_path / f"log.{format}", [original], format)
     kind = "--dsjson --cb_adf -q GT" if format == "dsjson" else "--cb 2"
     learner = vw.Workspace(f"{kind} --quiet -d {tmp_path / f'log.{format}'} -f {tmp_path / 'model'}")
     learner.finish()
@@ -121,8 +123,8 @@ def test_vw_itself_reads_what_is_written_and_learns(tmp_path, format):
         return
     asked = vw.Workspace(f"--dsjson --quiet -t -i {tmp_path / 'model'} -d {tmp_path / 'few.dsjson'} -p {tmp_path / 'said'}")
     asked.finish()
-    said = (tmp_path / "said").read_text().split()  # action:score, the best first, actions from 0
-    assert [words.split(",")[0].split(":")[0] for words in said] == ["0", "1"]
+    scores = (tmp_path / "said").read_text().split()  # action:score, the best first, actions from 0
+    assert [words.split(",")[0].split(":")[0] for words in scores] == ["0", "1"]
 
 
 @settings(max_examples=100, deadline=None)
@@ -134,9 +136,9 @@ def test_vw_itself_reads_what_is_written_and_learns(tmp_path, format):
 )
 def test_fuzz_vw(pieces):
     for line in ("".join(pieces), " ".join(pieces)):
-        found = parse(line)
-        if not isinstance(found, str):
-            action, cost, probability, available, features = found
+        actual = parse(line)
+        if not isinstance(actual, str):
+            action, cost, probability, available, features = actual
             assert action % 10 == 2 and cost == probability == 0.5  # "1" before it makes it 12
             assert not available or (2 in available and len(set(available)) == len(available))
             assert all(np.isfinite(value) for value in features.values())

@@ -20,8 +20,8 @@ def test_every_tie_is_broken_fairly(classes, bits, seed):
     word = 2 * rng.integers(0, 2, bits) - 1
     probabilities = naive_ecoc.nearest(matrix.tolist(), word.tolist())
     us = (np.arange(60) + 0.5) / 60  # each of up to six gets its share of a fine comb
-    found = ecoc.HammingDecoder(matrix).decode(np.tile(word, (60, 1)), us)
-    assert {k: int(n) for k, n in enumerate(np.bincount(found)) if n} == {k: int(60 * c) for k, c in probabilities.items()}
+    labels = ecoc.HammingDecoder(matrix).decode(np.tile(word, (60, 1)), us)
+    assert {k: int(n) for k, n in enumerate(np.bincount(labels)) if n} == {k: int(60 * c) for k, c in probabilities.items()}
     assert ecoc.HammingDecoder(matrix, ties="lowest").decode([word])[0] == min(probabilities)
 
 
@@ -40,9 +40,9 @@ def test_wrong_bits_are_put_right():
 def test_the_decoder_is_checked_and_seeded():
     decoder = ecoc.HammingDecoder(ecoc.one_versus_all(3), seed=3)
     words = -np.ones((200, 3))
-    found = decoder.decode(words)
-    assert (found == ecoc.HammingDecoder(ecoc.one_versus_all(3), seed=3).decode(words)).all()
-    assert set(found.tolist()) == {0, 1, 2}
+    labels = decoder.decode(words)
+    assert (labels == ecoc.HammingDecoder(ecoc.one_versus_all(3), seed=3).decode(words)).all()
+    assert set(labels.tolist()) == {0, 1, 2}
     for us in ([0.5], [1.0] * 200, [[0.5]] * 200):
         with pytest.raises(InputError, match=r"\[0, 1\)"):
             decoder.decode(words, us)

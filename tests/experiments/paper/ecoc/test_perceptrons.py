@@ -26,8 +26,8 @@ def test_perceptrons_equal_their_slow_twins(scaling, averaged, seed):
     fixed = {"online": None, "none": (np.zeros(4), np.ones(4)), "given": (X.mean(axis=0), deviations)}[scaling]
     machines = ecoc.Perceptrons(4, columns=3, scaling=fixed if scaling == "given" else scaling, averaged=averaged)
     slow = naive_ecoc.Machines(3, 4, fixed, averaged)
-    said = [slow.learn(x, t.tolist()) for x, t in zip(X, targets, strict=True)]
-    assert machines.learn(X, targets).tolist() == said
+    expected = [slow.learn(x, t.tolist()) for x, t in zip(X, targets, strict=True)]
+    assert machines.learn(X, targets).tolist() == expected
     assert machines.weights == pytest.approx(np.array(slow.weights), rel=1e-9, abs=1e-9)
     assert machines.codewords(X).tolist() == [slow.codeword(x) for x in X]
     assert machines.rounds == 80

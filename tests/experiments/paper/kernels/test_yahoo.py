@@ -22,9 +22,9 @@ def read(tmp_path, data, name="log", **options):
 
 def same(batches, data, r6a=False):
     rows, bad = parse(data, r6a)
-    found = rows_of(batches)
-    assert len(found) == len(rows)
-    for got, expected in zip(found, rows, strict=True):
+    batch_rows = rows_of(batches)
+    assert len(batch_rows) == len(rows)
+    for got, expected in zip(batch_rows, rows, strict=True):
         assert got[:3] == expected[:3]
         assert np.array_equal(got[3], expected[3])
         assert got[4] == set(expected[4])
