@@ -1,12 +1,11 @@
 """`--propensity` without a column, and `hsb replay` on a log that cannot be replayed."""
 
 import csv
-import json
 
 import numpy as np
 import pytest
 from support.cli_log_cases import run, run_json
-from support.propensity_cases import ARMS, NAMED, softmax_log
+from support.propensity_cases import NAMED, softmax_log
 
 import hsb
 import hsb.evaluate
@@ -67,30 +66,3 @@ def test_a_replay_that_cannot_be(shop, capsys):
     assert found["matched"] == 0 and found["average_reward"] is None and len(found["warnings"]) == 1
     out, _ = run(capsys, "replay", shop, *OPTIONS, "--propensity", "uniform", *FRESH)
     assert "Warning" not in out and "average reward 0." in out
-
-
-def test_decisions_become_a_table_and_a_log():
-    policy = hsb.HSB(arms=ARMS, seed=0)
-    contexts = [{"age": 30.0, "country": "FR"}, {"age": None, "country": "DE"}, {"country": "FR", "is_new": True}]
-    made = [hsb.Decision.from_dict(json.loads(json.dumps(policy.decide(each).to_dict()))) for each in contexts]
-    table = hsb.logs.decisions_table(made, [1.0, 0.0, 1.0])
-    assert table["age"] == [30.0, None, None] and table["is_new"] == [None, None, True]
-    assert table["propensity"] == [each.propensity for each in made] and "available" not in table
-    named = {"arm": "arm", "propensity": "propensity", "reward": "reward", "categories": "country"}
-    [batch] = hsb.logs.open(table, context="country", arms=ARMS, **named)
-    assert batch.labels().tolist() == [each.arm for each in made] and batch.reward.tolist() == [1.0, 0.0, 1.0]
-    some = hsb.logs.decisions_table([policy.decide({"country": "FR"}, available=["a", "c"]), *made[:1]], [1.0, 0.0])
-    assert some["available"] == [["a", "c"], None]
-    rows = hsb.logs.decisions_table([hsb.Decision(context=[0.5, 2], arm="a", propensity=0.5)], [1])
-    assert list(rows) == ["x0", "x1", "arm", "propensity", "reward"]
-    assert hsb.logs.decisions_table([hsb.Decision(context=0.5, arm="a", propensity=0.5)], [1])["x"] == [0.5]
-    for wrong, words in [
-        (lambda: hsb.logs.decisions_table(made, [1.0]), "one number for each decision"),
-        (lambda: hsb.logs.decisions_table([3], [1.0]), "decisions"),
-        (lambda: hsb.logs.decisions_table(made, ["x", 0, 0]), "numbers"),
-        (lambda: hsb.logs.decisions_table(made, [1, 0, 0], arm="country"), "A feature has the name 'country'"),
-        (lambda: hsb.logs.decisions_table(made, [1, 0, 0], arm="reward"), "different names"),
-        (lambda: hsb.logs.from_decisions(made, [1, 0, 0], arms=ARMS), "decisions_table"),
-    ]:
-        with pytest.raises(hsb.InputError, match=words):
-            wrong()

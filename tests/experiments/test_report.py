@@ -6,14 +6,13 @@ import re
 import shutil
 from html import escape, unescape
 from html.parser import HTMLParser
-from io import StringIO
-from pathlib import Path
 
 import pytest
 from support import toy_experiments as toy
+from support.claim_cases import FAILS, READ, REPEAT, TIES, WEIGHED
 
 import hsb
-from hsb.experiments.base import Claim, Options
+from hsb.experiments.base import Options
 from hsb.experiments.report import as_dict, verdict
 from hsb.experiments.study import conduct
 
@@ -143,24 +142,8 @@ def test_the_page_fits_a_screen(done, width, scheme):
         browser.close()
 
 
-REPEAT = "hsb reproduce toy --visits 9 decides it."
-WEIGHED = {
-    "a beats b": Claim("toy", "a beats b", True, 0.2, 0.1, 0.3, jointly=True, decided_by=REPEAT),
-    "a beats c": Claim("toy", "a beats c", None, 0.1, -0.1, 0.3, jointly=None, explanation="Few rounds.", decided_by=REPEAT),
-    "a beats d": Claim("toy", "a beats d", True, 0.2, 0.1, 0.3, jointly=None, decided_by=REPEAT),
-    "a beats e": Claim("toy", "a beats e", False, -0.2, -0.3, -0.1, jointly=False, because="e is told <more>"),
-    "a beats f": Claim("toy", "a beats f", False, -0.2, -0.3, -0.1, origin="reading", jointly=None),
-}
-FAILS = "does not hold: a beats e (the paper's), because the difference is -0.2 (95%: -0.3 to -0.1): e is told <more>."
-READ = (
-    "does not hold: a beats f (the paper's, other readings), because the difference is -0.2 (95%: -0.3 to -0.1); after the correction it is a "
-    "tie."
-)
-TIES = f"tie: a beats c; a beats d (after the correction). For each: {REPEAT}"
-
-
 class Weighed(toy.Toy):
-    """Says the claims above."""
+    """Has the claims of `support/claim_cases.py`."""
 
     def analyse(self, options, results):
         return super().analyse(options, results)._replace(claims=list(WEIGHED.values()))
@@ -182,24 +165,6 @@ def test_the_summary_says_what_does_not_hold_and_why_and_what_decides_a_tie(monk
     assert REPEAT not in held and REPEAT not in fails
     claims = {claim["claim"]: claim for claim in json.loads((report.parent / "claims.json").read_text())}
     assert claims["a beats e"]["because"] == "e is told <more>" and claims["a beats c"]["decided_by"] == REPEAT
-
-
-def test_the_terminal_says_it_below_the_tables():
-    from rich.console import Console
-
-    from hsb.cli import output
-
-    def printed(claims, options=Options()):  # noqa: B008
-        console = Console(width=200, file=StringIO())
-        output.claims(claims, console, options)
-        return console.file.getvalue()
-
-    lines = printed(list(WEIGHED.values())).splitlines()
-    assert lines[-3:] == [FAILS, READ, TIES] and "claims hold" in "".join(lines[:-3])
-    assert "Reduced size" in printed(list(WEIGHED.values()), Options(quick=True)) and "Reduced size" not in "".join(lines)
-    assert "Sizes that you chose: runs 3." in printed(list(WEIGHED.values()), Options(runs=3))
-    sure = printed([WEIGHED["a beats b"]])
-    assert "does not hold" not in sure and "tie:" not in sure and REPEAT not in sure  # control: nothing fails, nothing is said
 
 
 def test_claims_and_results_are_json(done):
@@ -225,26 +190,3 @@ def test_equal_runs_give_equal_files_but_for_times(done, tmp_path):
     for name in FILES:
         bare = [re.sub(r'\d+\.\d+ s\b|"seconds": [\d.e-]+', "", (folder / name).read_text()) for folder in (again, first)]
         assert bare[0] == bare[1], name
-
-
-def test_an_analysis_that_fails_leaves_the_old_report(done, tmp_path):
-    report = conduct([toy.Toy()], Options(), tmp_path, jobs=1).report
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-
-    class Broken(toy.Toy):
-        def analyse(self, options, results):
-            return toy.Toy.analyse(self, options, results).__class__([], [toy.Figure("bad", "", lambda pyplot: 1 / 0)], [], [])
-
-    with pytest.raises(ZeroDivisionError):
-        conduct([Broken()], Options(), tmp_path, jobs=1)
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-    assert report.exists()
-
-
-def test_unusable_folders_are_refused_before_anything_runs(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(hsb.InputError, match=r"Cannot write to .*file.*: .*exists"):
-        conduct([toy.Toy()], Options(), tmp_path / "file", jobs=1)
-    with pytest.raises(hsb.InputError, match=r"data directory .*none.* does not exist"):
-        conduct([toy.Toy()], Options(data=Path("none")), tmp_path / "new", jobs=1)
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]

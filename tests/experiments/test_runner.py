@@ -12,7 +12,6 @@ from support import toy_experiments as toy
 from support.waiting import wait_until
 
 import hsb
-from hsb.evaluate.engines import check_engine
 from hsb.experiments import NAMES, named
 from hsb.experiments.base import Experiment, Part
 from hsb.experiments.cache import Cache, Finished, key, source_of
@@ -155,16 +154,6 @@ def test_bad_input_is_refused(tmp_path, given, words):
     with pytest.raises(hsb.InputError, match=words):
         run(given.pop("parts", toy.parts(2)), tmp_path, **given)
     assert not list(tmp_path.iterdir())
-
-
-def test_an_engine_that_is_not_installed_says_how_to_install_it(monkeypatch):
-    import importlib.util
-
-    there = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in ("ray", "distributed") else there(name))
-    for engine in ("ray", "dask"):
-        with pytest.raises(hsb.InputError, match=rf"pip install 'hsb\[{engine}\]'"):
-            check_engine(engine)
 
 
 def test_prepare_is_for_more_than_two_workers(tmp_path):

@@ -2,12 +2,9 @@
 
 import json
 import math
-from collections import OrderedDict, namedtuple
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from enum import StrEnum
 from fractions import Fraction
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -15,38 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.features import NaiveCounts, NaiveReader, leading_bits
+from support.reader_cases import learned, meet
 
-import hsb
-from hsb.engine.kernels.inputs import SETTLED
 from hsb.errors import InputError
 from hsb.features import Category, Cycle, FeatureReader, Features, Flag, Number, Tags, Time
 
 NAN = float("nan")
-
-
-def learned(contexts, features=None, width=None):
-    """An reader that met contexts as a policy does."""
-    reader = FeatureReader(features or Features(), width)
-    for context in contexts:
-        meet(reader, context)
-    return reader
-
-
-def meet(reader, context):
-    raw, unseen = reader.look(context)
-    assert np.array_equal(raw, reader.read(context), equal_nan=True)
-    if unseen:
-        assert reader.admit(context)
-        raw, unseen = reader.look(context)
-        assert not unseen
-    else:
-        assert not reader.admit(context)
-    reader.observe(raw)
-    if reader.due:
-        reader.refit()
-    return raw
-
-
 VALUES = {
     "a": st.none() | st.integers(-3, 3) | st.sampled_from([NAN, 0.5, 1e6]),
     "b": st.none() | st.sampled_from(["x", "y", "", "z z"]),
@@ -300,62 +271,6 @@ def test_messages_say_how_to_fix_it():
         FeatureReader(Features(h=Cycle(24))).read({"h": math.inf})
 
 
-class Sort(StrEnum):
-    A = "a"
-
-
-def test_forms_of_contexts():
-    Point = namedtuple("Point", "a b")
-    named = [{"a": 1, "b": "x"}, OrderedDict(a=1, b="x"), MappingProxyType({"a": 1, "b": "x"}), Point(1, "x")]
-    named += [pd.Series({"a": 1, "b": "x"}), np.array([(1, "x")], dtype=[("a", "f8"), ("b", "U3")])[0], {Sort.A: 1, "b": "x"}]
-    reader = learned(named[:1])
-    for context in named:
-        assert reader.read(context).tolist() == [1.0, 0.0] and not reader.look(context)[1] and not reader.admit(context)
-    rows = [(1, "x"), [1, "x"], np.array([1, "x"], dtype=object), pd.array([1, "x"], dtype=object).tolist()]
-    unnamed = learned(rows[:1])
-    for context in rows:
-        assert unnamed.read(context).tolist() == [1.0, 0.0] and not unnamed.look(context)[1]
-    assert unnamed.raw_input_names == ["x0", "x1"]
-    alone = learned([0.5])
-    for context in (0.5, np.float32(0.5), Fraction(1, 2), np.array(0.5)):
-        assert alone.read(context).tolist() == [0.5]
-    assert alone.raw_input_names == ["x"]
-    for reader_, wrong in (
-        (reader, rows[0]),
-        (reader, 0.5),
-        (unnamed, named[0]),
-        (unnamed, 0.5),
-        (alone, [0.5]),
-        (alone, named[0]),
-    ):
-        for use in (reader_.read, reader_.admit):
-            with pytest.raises(InputError, match="So far contexts were"):
-                use(wrong)
-    with pytest.raises(InputError, match="2 values so far; given 3"):
-        unnamed.read((1, "x", 2))
-    for wrong in (
-        None,
-        "text",
-        b"b",
-        True,
-        object(),
-        np.zeros((2, 2)),
-        pd.DataFrame({"a": [1]}),
-        dict,
-        {1, 2},
-        date(2020, 1, 1),
-    ):
-        with pytest.raises(InputError):
-            FeatureReader(Features()).read(wrong)
-    declared = FeatureReader(Features(a=Number(), b=Category()))
-    for context in named + rows:
-        declared.admit(context)
-        assert declared.read(context).tolist() == [1.0, 0.0]
-    with pytest.raises(InputError, match="2 features are declared"):
-        declared.read([1])
-    assert FeatureReader(Features(a=Number())).read(3).tolist() == [3.0]
-
-
 def test_rows_of_numbers_go_straight_through():
     reader = learned([np.array([1.0, 2.0])])
     row = np.array([3.0, 4.0])
@@ -366,112 +281,6 @@ def test_rows_of_numbers_go_straight_through():
     swapped = learned([[None, 1.0], [5.0, 2.0]])  # x1 has the first input
     assert swapped.raw_input_names == ["x1", "x0"]
     assert swapped.read(np.array([7.0, 8.0])).tolist() == [8.0, 7.0]
-
-
-def test_declared_categories_take_numbers_by_their_text():
-    reader = FeatureReader(Features(zip=Category()))
-    for value in (7, "7", 7.0, np.int8(7), np.float32(7)):
-        meet(reader, {"zip": value})
-    meet(reader, {"zip": True})
-    meet(reader, {"zip": 0.5})
-    assert reader.place_names == ["constant", "zip=7", "zip=True", "zip=0.5"]
-    with pytest.raises(InputError, match="too long"):
-        reader.read({"zip": 10**5000})
-
-
-def test_categories_beyond_the_limit_share_places():
-    reader = FeatureReader(Features(c=Category(limit=3)))
-    for t in range(20):
-        meet(reader, {"c": f"c{t}"})
-    assert reader.places == 4 and reader.shared == 17 and reader.unseen == 0
-    raw, unseen = reader.look({"c": "c12"})
-    assert not unseen and 3 <= raw[0] < 6
-    z, cells = reader.encode_row(raw)
-    assert z[1 + int(raw[0]) - 3] == 1.0 and z.sum() == 2.0 and cells[0] == 2 + raw[0] - 3
-    assert reader.shapes == [("kary", 5)]
-    assert FeatureReader(Features(c=Category(limit=3))).read({"c": "c12"}).tolist() == [-1.0]
-    again = reader.copy().read({"c": "c12"})
-    assert again[0] == raw[0] == 4.0  # the hash is the same everywhere
-
-
-def test_tags_beyond_the_limit_share_places():
-    reader = FeatureReader(Features(t=Tags(limit=2)))
-    meet(reader, {"t": ["a", "b", "c", "a"]})
-    assert reader.raw_input_names == ["t: a", "t: b"]
-    raw, unseen = reader.look({"t": ["c", "d", "e", "f"]})
-    assert not unseen and set(raw.tolist()) <= {0.0, 2.0} and raw.max() == 2.0
-    reader.observe(raw)
-    assert reader.shared == int((raw == 2.0).sum())
-    z, cells = reader.encode_row(raw)
-    assert z.tolist() == [1.0, *(raw / 2)] and cells.tolist() == [31 if x else 1 for x in raw]
-    assert reader.read({"t": []}).tolist() == [0.0, 0.0] and np.isnan(reader.read({})).all()
-
-
-def test_a_feature_with_several_inputs_has_one_place_for_missing():
-    for features in (Features(), Features(t=Tags(), w=Time())):
-        reader = learned(
-            [{"t": None, "w": None}, {"t": ["a", "b"], "w": datetime(2024, 1, 1)}, {"t": ["c"], "w": None}], features
-        )
-        assert [name for name in reader.place_names if "missing" in name] == ["t is missing", "w is missing"]
-        z = dict(zip(reader.place_names, reader.encode_row(reader.read({"t": []}))[0], strict=True))
-        assert z["t is missing"] == 0.0 and z["w is missing"] == 1.0 and z["t: a"] == 0.0
-
-
-def test_places_beyond_the_width_share_and_add_up():
-    contexts = [{**{f"n{j}": float((j + 1) * t % 17) for j in range(10)}, "c": f"c{t % 9}"} for t in range(200)]
-    reader = learned(contexts, width=8)
-    assert reader.places == 8 == len(reader.place_names) and reader.crowded == 12
-    wide = learned(contexts, width=100)
-    for context in contexts[:20]:
-        z, cells = reader.encode_row(reader.read(context))
-        same = wide.encode_row(wide.read(context))[1]
-        assert (cells == same).all() and np.isfinite(z).all()
-        assert (z[1:] != 0).any()
-    a, c = reader.refit()
-    for p, names in enumerate(reader.layout.names):
-        if len(names) > 1:
-            assert (a[p], c[p]) == (1.0, 0.0)
-    single = [p for p, names in enumerate(reader.layout.names) if len(names) == 1]
-    assert [reader.place_names[p] for p in single] == [wide.place_names[p] for p in single]
-    assert reader.copy() == reader and reader.copy().place_names == reader.place_names
-
-
-@given(
-    st.lists(st.dictionaries(st.sampled_from("abcd"), st.sampled_from("uvwxyz"), max_size=4), max_size=30), st.integers(2, 12)
-)
-def test_a_shared_place_is_the_sum_of_what_is_there(contexts, width):
-    narrow, wide = learned(contexts, width=width), learned(contexts)
-    for context in contexts:
-        z, _ = wide.encode_row(wide.read(context))
-        value = dict(zip(wide.place_names, z, strict=True))
-        assert narrow.encode_row(narrow.read(context))[0].tolist() == [
-            sum(value[name] for name in names) for names in narrow.layout.names
-        ]
-
-
-def test_a_number_that_shares_its_place_is_scaled_once():
-    contexts = [{"a": float(t % 5), "b": float(t % 7), "c": float(t)} for t in range(129)]
-    reader = FeatureReader(Features(), width=2)  # all three share place 1
-    for t, context in enumerate(contexts):
-        meet(reader, context)
-        assert (reader.encode_row(reader.read(contexts[3]))[0][1] == 0.0) == (t < 63)
-    assert reader.layout.F[:3, SETTLED].tolist() == [64.0] * 3
-
-
-def test_limits_are_errors():
-    narrow = FeatureReader(Features().limit(columns=2, text=5))
-    with pytest.raises(InputError, match=r"3 features, more than 2.*columns=3"):
-        narrow.read({"a": 1, "b": 1, "c": 1})
-    with pytest.raises(InputError, match=r"3 features, more than 2"):
-        narrow.admit({"a": 1, "b": 1, "c": 1})
-    with pytest.raises(InputError, match=r"6 characters, more than 5.*text=6"):
-        narrow.read({"a": "abcdef"})
-    with pytest.raises(InputError, match="name 'abcdef'"):
-        narrow.admit({"abcdef": 1})
-    assert narrow == FeatureReader(Features().limit(columns=2, text=5))
-    for wrong in ({"columns": 0}, {"text": 1.5}, {"width": 1}, {"width": 10**9}):
-        with pytest.raises(InputError):
-            Features().limit(**wrong)
 
 
 def test_features_are_plain_data():
@@ -508,26 +317,3 @@ def test_features_are_plain_data():
     for make in wrong:
         with pytest.raises(InputError):
             make()
-
-
-def test_found_out_features_can_be_declared():
-    reader = learned([{"a": 1, "b": "x", "c": True, "d": ["t"], "e": time(3), "f": None}])
-    found = reader.knowledge.inferred_features()
-    assert found == Features(a=Number(), b=Category(), c=Flag(), d=Tags(), e=Time())
-    assert FeatureReader(found).knowledge.inferred_features() == found
-
-
-def test_dates_as_text_are_warned_of() -> None:
-    """Once, when the first is taken in; not where it was declared, nor of other text."""
-    policy = hsb.HSB(arms=2, seed=0)
-    with pytest.warns(UserWarning, match="'seen' has dates as text"):
-        policy.learn(policy.decide({"seen": "2026-05-17"}), reward=1.0)
-    policy.learn(policy.decide({"seen": "2026-05-18", "at": "12-05", "no": "2026-05", "id": "2026-05-17-x"}), reward=1.0)
-    policy = hsb.HSB(arms=2, seed=0)
-    with pytest.warns(UserWarning, match="'at' has dates as text"):
-        policy.learn(policy.decide({"at": "2026-05-17T09:30:00Z"}), reward=1.0)
-    for kind in (hsb.Time(), hsb.Category()):
-        policy = hsb.HSB(arms=2, features=hsb.Features(seen=kind), seed=0)
-        policy.learn(policy.decide({"seen": "2026-05-17"}), reward=1.0)
-    with pytest.raises(InputError, match="Declare all features, or none"):
-        policy.decide({"country": "FR"})

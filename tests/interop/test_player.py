@@ -1,7 +1,5 @@
-"""What all adapters share: nothing imported too soon, a policy of their own, decisions that wait."""
+"""What all adapters share: nothing imported too soon, and a policy of their own."""
 
-import copy
-import pickle
 import subprocess
 import sys
 
@@ -13,7 +11,7 @@ import hsb
 from hsb import adapters
 from hsb.interop.features import names, row
 from hsb.interop.player import Player
-from hsb.interop.waiting import Waiting, key_of
+from hsb.interop.waiting import key_of
 
 
 def test_importing_imports_no_other_library():
@@ -42,9 +40,6 @@ def test_mabwiser_can_be_missing(monkeypatch):
     monkeypatch.delitem(sys.modules, "hsb.interop.mabwiser")
     monkeypatch.setitem(sys.modules, "mabwiser", None)
     assert adapters.MABWiserBandit(hsb_policy()).predict([[0.5]]) in (0, 1, 2)
-
-
-# -- a policy of its own -----------------------------------------------------------------------------------------------
 
 
 def test_the_policy_given_stays_as_it_is():
@@ -87,55 +82,6 @@ def test_what_is_no_policy_is_refused():
     refused(lambda: Player(lambda arms: None).decide(0.3, ["a"]), ["must return a policy", "None"])
     refused(lambda: adapters.OBPPolicy(hsb_policy), ["OBPPolicy needs a policy"])
     refused(lambda: adapters.MABWiserBandit(None), ["MABWiserBandit needs a policy", "None"])
-
-
-# -- decisions that wait -----------------------------------------------------------------------------------------------
-
-
-def made(p: float, arm: str = "a", context: float = 0.1) -> hsb.Decision:
-    return hsb.Decision(context=context, arm=arm, propensity=p)
-
-
-def propensities(waiting: Waiting, *keys: tuple) -> list[float]:
-    return [decision.propensity for _, decision in waiting.find(keys, logged="propensity=")]
-
-
-def test_the_oldest_alike_comes_first_and_each_once():
-    waiting = Waiting(10)
-    for p in (0.1, 0.2, 0.3):
-        waiting.add([made(p), made(p / 10, "b")])
-    assert propensities(waiting, (0.1, "a"), (0.1, "b"), (0.1, "a"), (0.1, "a")) == [0.1, 0.01, 0.2, 0.3]
-    message = refused(
-        lambda: propensities(waiting, *[(0.1, "a")] * 4), ["Row 3: no decision", "'a'", "0.1", "waiting=", "propensity="]
-    )
-    assert "last 10" in message
-    assert len(waiting) == 6  # looking changes nothing
-    waiting.drop([waiting.find([(0.1, "a")], logged="")[0][0]])
-    assert propensities(waiting, (0.1, "a")) == [0.2]
-
-
-def test_memory_is_bounded_but_a_call_stays_together():
-    waiting = Waiting(3)
-    for p in range(1, 1001):
-        waiting.add([made(p / 1000, context=p)])
-    assert len(waiting) == len(waiting._numbers) == 3
-    assert propensities(waiting, (998, "a")) == [0.998]
-    refused(lambda: propensities(waiting, (997, "a")), ["No decision waits", "last 3"])
-    waiting.add([made(0.5, context=k) for k in range(5)])
-    assert len(waiting) == 5
-    waiting.add([made(0.5, context=9)])
-    assert len(waiting) == 3
-    refused(lambda: propensities(waiting, (tuple(range(1000)), "a")), ["context (0, 1, 2, ", "...: it was not made here"])
-    refused(lambda: Waiting(0), ["waiting", "0"])
-
-
-def test_a_copy_waits_for_itself():
-    waiting = Waiting(3)
-    waiting.add([made(0.5)])
-    for twin in (copy.deepcopy(waiting), pickle.loads(pickle.dumps(waiting))):
-        twin.drop([twin.find([(0.1, "a")], logged="")[0][0]])
-        assert len(twin) == 0
-    assert len(waiting) == 1
 
 
 def test_features_in_order():

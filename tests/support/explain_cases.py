@@ -100,3 +100,18 @@ def some_rounds(leaves: int, seed: int, high: float = 3.0) -> tuple[Array, Array
     pairs = np.concatenate([np.indices((leaves, ARMS)).reshape(2, -1).T, rng.integers((leaves, ARMS), size=(leaves * ARMS, 2))])
     rng.shuffle(pairs)
     return pairs[:, 0], pairs[:, 1], high * 1000.0 ** -rng.random(len(pairs))
+
+
+def every_mapping(shape: naive.Hierarchy, penalties: Array, node: naive.Node | None = None) -> list[tuple[float, frozenset]]:
+    """Return ln of the weight of each way to stop and choose arms, and its pieces as (leaves, label). Exponential: for few leaves."""
+    node = shape.root if node is None else node
+    region = shape.regions[node]
+    losses, (stop, splits) = penalties[sorted(region)].sum(axis=0), shape.options(node)
+    ways = [(math.log(stop / ARMS) - losses[m], frozenset([(region, LABELS[m])])) for m in range(ARMS) if stop > 0.0]
+    for share, group in splits:
+        together = [(math.log(share), frozenset())]
+        for child in group:
+            below = every_mapping(shape, penalties, child)
+            together = [(one + two, pieces | more) for one, pieces in together for two, more in below]
+        ways += together
+    return ways

@@ -1,17 +1,14 @@
 """LandSat: the experiment at a fifth of its size, the bars of the full size for one block, and claims that a broken policy must fail."""
 
 import json
-import math
 
 import numpy as np
 import pytest
 
 import hsb
-from hsb.evaluate.intervals import paired_interval
 from hsb.experiments.base import Options, Part
 from hsb.experiments.paper import landsat as module
 from hsb.experiments.paper.landsat import APS, BT, EPOCHS, EXP3, HAMMING, MAIN, OTHERS, OURS, S_EXP3, LandSat, claims, paper
-from hsb.experiments.paper.landsat_claims import repetitions_needed
 from hsb.experiments.verdicts import failures
 
 QUICK = Options(seed=0, quick=True)
@@ -130,32 +127,6 @@ def test_a_broken_policy_fails_its_claims(monkeypatch):
     readings = [claim for claim in told if claim.origin == "reading" and "catches up" not in claim.claim]
     assert len(readings) == 5 * len(OTHERS) and all(claim.holds is False for claim in readings)
     assert next(claim for claim in analysis.claims if claim.claim.startswith(BT)).holds  # the others are not touched
-
-
-def test_a_tie_is_a_tie():
-    rng = np.random.default_rng(0)
-    names = LandSat().settings(QUICK)["policies"]
-    same = {name: 0.3 + 0.01 * rng.normal(size=(12, EPOCHS)) for name in names}
-    assert sum(claim.holds is None for claim in claims(same)) >= len(claims(same)) - 2
-
-
-def test_a_tie_says_how_many_repetitions_its_sign_would_take():
-    """As many are enough, drawn anew, in about half of all cases, and a tenth of them in few (control)."""
-    assert repetitions_needed([0.0, 0.0]) is None and repetitions_needed([0.1]) is None
-    rng = np.random.default_rng(0)
-    differences = rng.normal(0.01, 0.1, 80)
-    differences += 0.01 - differences.mean()
-    needed = repetitions_needed(differences)
-    assert needed == math.ceil((1.96 * differences.std(ddof=1) / 0.01) ** 2) > 200
-    shown = {
-        n: np.mean([paired_interval(rng.normal(0.01, 0.1, n)).low > 0 for _ in range(400)]) for n in (needed, needed // 10)
-    }
-    assert 0.3 < shown[needed] < 0.7 and shown[needed // 10] < 0.2
-
-    errors = {name: np.tile(differences[:, None], (1, EPOCHS)) for name in LandSat().settings(QUICK)["policies"]}
-    errors[APS] = 0.0 * errors[APS]
-    ties = [claim for claim in paper(errors) if "in epoch" in claim.claim and claim.holds is None]
-    assert ties and all(f"about {needed / 80:.1f} times the 80 repetitions" in claim.decided_by for claim in ties)
 
 
 def test_where_the_tree_is_better_the_summary_says_why(full):

@@ -1,4 +1,4 @@
-"""HSB's own Parquet files, OBP's dictionary, and decisions: round trips, and what is refused."""
+"""HSB's own Parquet files: round trips, and what is refused."""
 
 import subprocess
 import sys
@@ -101,31 +101,6 @@ def test_from_text_and_back_replays_the_same(tmp_path):
     assert mapped.count() == made.head(30_000).count() - len(mapped.problems)  # columns can be named for any Parquet file
 
 
-def test_damaged_files(tmp_path):
-    path = tmp_path / "log.parquet"
-    hsb.logs.write(path, hsb.logs.SyntheticToday(20_000, seed=3), "parquet")
-    raw = path.read_bytes()
-    path.write_bytes(raw[:-100])
-    with pytest.raises(hsb.FileError, match="Parquet"):
-        hsb.logs.open(path)
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path.write_bytes(raw)
-    table = pq.read_table(path).replace_schema_metadata({"hsb": pq.ParquetFile(path).metadata.metadata[b"hsb"]})
-    for name, value in (("arm", 99), ("pool", 999), ("propensity", 0.0), ("reward", float("nan"))):
-        column = table[name].to_pylist()
-        column[5] = value
-        if name == "propensity":
-            column = [0.04 if one is None else one for one in column]
-        changed = table.set_column(
-            table.schema.get_field_index(name), table.schema.field(name), pa.array(column, table.schema.field(name).type)
-        )
-        pq.write_table(changed, path)
-        with pytest.raises(hsb.FileError, match="damaged"):
-            list(hsb.logs.open(path))
-
-
 def test_what_cannot_be_written(tmp_path):
     good = {"contexts": [[1.0]], "arm": [0], "reward": [0], "propensity": [0.5]}
     a, b = Batch.of(**good, arms=["a"]), Batch.of(**good, arms=["b"])
@@ -147,65 +122,6 @@ def test_what_cannot_be_written(tmp_path):
     pq.write_table(pq.read_table(tmp_path / "log.parquet").replace_schema_metadata(None), tmp_path / "other.parquet")
     with pytest.raises(hsb.InputError, match="needs the names"):
         hsb.logs.open(tmp_path / "other.parquet")
-
-
-def test_obp():
-    rng = np.random.default_rng(0)
-    n, m = 200, 4
-    feedback = {
-        "n_rounds": n,
-        "n_actions": m,
-        "context": rng.normal(size=(n, 3)),
-        "action_context": np.eye(m),
-        "action": rng.integers(0, m, n),
-        "position": None,
-        "reward": rng.random(n),
-        "expected_reward": None,
-        "pi_b": None,
-        "pscore": rng.uniform(0.1, 1, n),
-    }
-    log = hsb.logs.from_obp(feedback, rows=64)
-    back = hsb.logs.to_obp(log)
-    for name in ("context", "action", "reward", "pscore", "action_context"):
-        assert np.array_equal(back[name], feedback[name])
-    assert set(back) == set(feedback)
-    assert back["pi_b"] is None
-    bad = feedback | {"pscore": feedback["pscore"].copy(), "action": feedback["action"].copy()}
-    bad["pscore"][[3, 4]] = 0.0, np.nan
-    bad["action"][5] = m
-    log = hsb.logs.from_obp(bad)
-    assert (log.count(), len(log.problems)) == (n - 3, 3)
-    table = rng.dirichlet(np.ones(m), n)[:, :, None]
-    chosen = hsb.logs.from_obp({**feedback, "pscore": None, "pi_b": table})
-    assert np.array_equal(next(iter(chosen)).propensity, table[np.arange(n), feedback["action"], 0])
-    uniform = hsb.logs.to_obp(hsb.logs.from_obp(feedback | {"pscore": np.full(n, 1 / m)}))
-    assert uniform["pi_b"].shape == (n, m, 1)
-    for make, what in (
-        (lambda: hsb.logs.from_obp({"context": 1}), "no column 'n_actions'"),
-        (lambda: hsb.logs.from_obp([]), "dictionary"),
-        (lambda: hsb.logs.from_obp(feedback | {"pscore": None}), "pi_b"),
-        (lambda: hsb.logs.from_obp(feedback | {"context": np.zeros(n)}), "shape"),
-        (lambda: hsb.logs.to_obp(hsb.logs.SyntheticToday(10_000)), "available"),
-        (lambda: hsb.logs.to_obp([]), "no row"),
-    ):
-        with pytest.raises(hsb.InputError, match=what):
-            make()
-
-
-def test_decisions_to_files(tmp_path):
-    policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=["a", "b", "c"], seed=0)
-    decisions = [policy.decide(x, available=["a", "b"] if x > 0.5 else None) for x in np.linspace(0, 1, 20)]
-    rewards = np.linspace(0, 1, 20).tolist()
-    made = hsb.logs.from_decisions(decisions, rewards, arms=policy.arms)
-    assert made.labels().tolist() == [decision.arm for decision in decisions]
-    assert made.available.sum(axis=1).tolist() == [3] * 10 + [2] * 10
-    for format in ("parquet", "dsjson"):
-        hsb.logs.write(tmp_path / f"log.{format}", [made], format)
-        assert rows_of(hsb.logs.open(tmp_path / f"log.{format}")) == rows_of([made])
-    with pytest.raises(hsb.InputError, match="not one of arms"):
-        hsb.logs.from_decisions(decisions, rewards, arms=["a"])
-    with pytest.raises(hsb.InputError, match="one number for each decision"):
-        hsb.logs.from_decisions(decisions, [1.0], arms=policy.arms)
 
 
 def test_importing_hsb_imports_no_frames():

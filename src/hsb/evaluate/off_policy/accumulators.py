@@ -67,10 +67,12 @@ class Reading:
         """Add a batch to the sums and return its terms; `contexts` are the policy's, `predicted` the model's rewards if known already."""
         low, high = self.low, self.high
         if not (batch.reward.min() >= low and batch.reward.max() <= high):
-            beyond = ~((batch.reward >= low) & (batch.reward <= high))
-            if self.policy.outside == "error" or np.isnan(batch.reward).any():
+            if np.isnan(batch.reward).any():
+                raise InputError("A reward is nan; every event needs a number. Leave out events without a reward.")
+            beyond = (batch.reward < low) | (batch.reward > high)
+            if self.policy.outside == "error":
                 outside = f"A reward is {batch.reward[int(np.argmax(beyond))]}, outside [{low}, {high}], the range that the policy takes"
-                ends = f"{np.nanmin(batch.reward, initial=low):.15g}, {np.nanmax(batch.reward, initial=high):.15g}"
+                ends = f"{batch.reward.min(initial=low):.15g}, {batch.reward.max(initial=high):.15g}"
                 raise InputError(f"{outside}. Use a policy made with reward_range=({ends}).")
             self.clipped += int(beyond.sum())
             batch = replace(batch, reward=np.clip(batch.reward, low, high))

@@ -1,0 +1,37 @@
+"""Decisions and their rewards as a table, which opens as a log."""
+
+import json
+
+import pytest
+from support.propensity_cases import ARMS
+
+import hsb
+import hsb.evaluate
+import hsb.logs
+
+
+def test_decisions_become_a_table_and_a_log():
+    policy = hsb.HSB(arms=ARMS, seed=0)
+    contexts = [{"age": 30.0, "country": "FR"}, {"age": None, "country": "DE"}, {"country": "FR", "is_new": True}]
+    decisions = [hsb.Decision.from_dict(json.loads(json.dumps(policy.decide(each).to_dict()))) for each in contexts]
+    table = hsb.logs.decisions_table(decisions, [1.0, 0.0, 1.0])
+    assert table["age"] == [30.0, None, None] and table["is_new"] == [None, None, True]
+    assert table["propensity"] == [each.propensity for each in decisions] and "available" not in table
+    named = {"arm": "arm", "propensity": "propensity", "reward": "reward", "categories": "country"}
+    [batch] = hsb.logs.open(table, context="country", arms=ARMS, **named)
+    assert batch.labels().tolist() == [each.arm for each in decisions] and batch.reward.tolist() == [1.0, 0.0, 1.0]
+    some = hsb.logs.decisions_table([policy.decide({"country": "FR"}, available=["a", "c"]), *decisions[:1]], [1.0, 0.0])
+    assert some["available"] == [["a", "c"], None]
+    rows = hsb.logs.decisions_table([hsb.Decision(context=[0.5, 2], arm="a", propensity=0.5)], [1])
+    assert list(rows) == ["x0", "x1", "arm", "propensity", "reward"]
+    assert hsb.logs.decisions_table([hsb.Decision(context=0.5, arm="a", propensity=0.5)], [1])["x"] == [0.5]
+    for wrong, words in [
+        (lambda: hsb.logs.decisions_table(decisions, [1.0]), "one number for each decision"),
+        (lambda: hsb.logs.decisions_table([3], [1.0]), "decisions"),
+        (lambda: hsb.logs.decisions_table(decisions, ["x", 0, 0]), "numbers"),
+        (lambda: hsb.logs.decisions_table(decisions, [1, 0, 0], arm="country"), "A feature has the name 'country'"),
+        (lambda: hsb.logs.decisions_table(decisions, [1, 0, 0], arm="reward"), "different names"),
+        (lambda: hsb.logs.from_decisions(decisions, [1, 0, 0], arms=ARMS), "decisions_table"),
+    ]:
+        with pytest.raises(hsb.InputError, match=words):
+            wrong()
