@@ -82,3 +82,4 @@ def test_a_second_key_cuts_the_chain_where_they_part():
     spans = {(int(link[0]) >> 12, int(link[0]) & 4095) for link in tree.links}
     assert spans == {(0, 2), (3, 6)} and tree.used == 3  # the common links, and a leaf for each key
     assert sorted(tree.links[0, 1:3].tolist()) == [1, 2]
+    assert (tree.rows[:, :2].sum(axis=1) > 0.0).all()  # each row has odds: all were visited

@@ -17,7 +17,7 @@ CODES = {
     "number of a leaf in thirds: 0 * 3 + 2": ([keys.NUMBER, 2, 0, 1, 3, 2], [2]),
     "number of two features in turn: 0, 1, 1": ([keys.NUMBER, 2, 0, 1, 2, 3], [3]),
     "cells of the second feature": ([keys.CELLS, 1, 1, 7], [6]),
-    "grid, the first feature counting most: 1, 1": ([keys.GRID, 2, 0, 1, 2, 1], [0b011]),
+    "grid, the first feature counting most: 1, 1": ([keys.GRID, 2, 1, 0, 1, 2], [0b101]),
     "no key": ([keys.NOTHING, 0], [0]),
 }
 
