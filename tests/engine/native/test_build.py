@@ -1,4 +1,4 @@
-"""What the native library is made of: nothing that is not its own, the same bytes each time. What the numba engine keeps is never stale."""
+"""What the native library is made of: nothing that is not its own, the same bytes each time."""
 
 import os
 import re
@@ -12,18 +12,10 @@ import pytest
 import hsb
 from hsb.engine import native
 from hsb.engine.kernels import jit
-from hsb.engine.native.platforms import OTHERS
 
 PACKAGE = Path(hsb.__file__).parent
 LIBRARY = PACKAGE / "engine" / "native" / native.library_name()
 BUILT = pytest.mark.skipif(jit.engine != "native", reason="there is no C compiler here, or another engine was asked for")
-EXPS = """
-import numpy as np
-from hsb.engine.kernels import maths
-out = np.empty(1)
-maths.exps(np.array([1.0]), out)
-print(out[0], sum(maths.exps.stats.cache_hits.values()))
-"""
 
 
 def run(*arguments, source=PACKAGE.parent, **environment):
@@ -48,50 +40,6 @@ def test_the_library_calls_python_memset_and_strcmp_alone():
 def test_another_build_has_the_same_bytes(tmp_path):
     run("-m", "hsb.engine.native.build", "--out", str(tmp_path), PYTHONHASHSEED="7")
     assert (tmp_path / LIBRARY.name).read_bytes() == LIBRARY.read_bytes()
-
-
-def test_on_windows_the_linker_is_told_all_that_the_glue_takes_of_python(tmp_path, monkeypatch):
-    """The list is read from the glue's declarations, and each thing used there must be declared."""
-    glue = (PACKAGE / "engine" / "native" / "glue.c").read_text()
-    (tmp_path / "glue.c").write_text(glue)
-    monkeypatch.setattr(subprocess, "run", lambda *given, **named: None)
-    assert OTHERS["windows-x86_64"].prepare(str(tmp_path)) == ["python3.lib"]
-    exported = {line.split()[0] for line in (tmp_path / "python3.def").read_text().splitlines()[2:]}
-    types = {"PyObject", "PyCFunction", "PyMethodDef", "PyModuleDef", "PyModuleDef_Base"}
-    assert exported == set(re.findall(r"\b_?Py_?[A-Z]\w+", glue)) - types - {"PyInit__engine", "Py_LIMITED_API"}
-    data = {line.split()[0] for line in (tmp_path / "python3.def").read_text().splitlines() if line.endswith(" DATA")}
-    assert data == {"_Py_NoneStruct", "PyExc_TypeError", "PyExc_SystemError"}
-    assert OTHERS["linux-aarch64"].prepare(str(tmp_path)) == []
-
-
-@pytest.fixture
-def copied(tmp_path):
-    """A copy of the package, to be changed."""
-    shutil.copytree(PACKAGE, tmp_path / "src" / "hsb", ignore=shutil.ignore_patterns("__pycache__", "_engine.*"))
-    return tmp_path / "src"
-
-
-def test_what_numba_compiled_is_used_again_until_any_source_changes(copied, tmp_path):
-    settings = {"HSB_ENGINE": "numba", "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
-    first, hits = run("-c", EXPS, source=copied, **settings).split()
-    assert hits == "0" and run("-c", EXPS, source=copied, **settings).split() == [first, "1"]
-    path = copied / "hsb" / "reproducible_math.py"  # the file of no kernel
-    path.write_text(path.read_text().replace("    return scaled(y, k)\n", "    return 0.5 * scaled(y, k)\n"))
-    changed, hits = run("-c", EXPS, source=copied, **settings).split()
-    assert hits == "0" and float(changed) == 0.5 * float(first)
-
-
-@pytest.mark.parametrize("end", ["nbi", "nbc"])
-@pytest.mark.parametrize(
-    "damage", [lambda b: bytes(len(b)), lambda b: b[: len(b) // 2], lambda b: b""], ids=["zeros", "cut", "empty"]
-)
-def test_what_a_power_cut_left_of_it_is_compiled_anew(tmp_path, end, damage):
-    settings = {"HSB_ENGINE": "numba", "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
-    first, _ = run("-c", EXPS, **settings).split()
-    (path,) = (tmp_path / "kept").rglob(f"maths.exps-*.{end}")
-    path.write_bytes(damage(path.read_bytes()))
-    assert run("-c", EXPS, **settings).split() == [first, "0"]
-    assert run("-c", EXPS, **settings).split() == [first, "1"]
 
 
 def test_whole_tables_let_other_threads_go_on():

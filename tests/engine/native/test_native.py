@@ -91,13 +91,6 @@ def test_a_library_that_is_not_what_it_should_be_is_passed_over(copied, damage, 
     assert played.stdout.split()[0] == usual.split()[0]
 
 
-def test_an_engine_that_cannot_be_had_is_refused(copied):
-    (copied / "hsb" / "engine" / "native" / native.library_name()).unlink(missing_ok=True)
-    assert "HSB_ENGINE must be one of native, numba, python" in run("-c", TOLD, HSB_ENGINE="fast").stderr
-    refused = run("-c", TOLD, source=copied, HSB_ENGINE="native").stderr
-    assert "there is no native library" in refused and "python -m hsb.engine.native.build" in refused
-
-
 @BUILT
 def test_arguments_that_no_variant_takes_are_refused():
     from hsb.engine.kernels import maths, rounds
