@@ -2,60 +2,13 @@
 
 import numpy as np
 import pytest
+from support.comparison_files import FILE, GOOD
 
 import hsb
 from hsb.experiments.base import Options
 from hsb.experiments.custom import CustomComparison
 from hsb.experiments.spec import read
 from hsb.experiments.study import conduct
-
-GOOD = """
-title = "Mine"
-rounds = 400
-runs = 3
-seed = 5
-[problem]
-name = "stationary"
-[structure]
-kind = "BinaryTree"
-depth = 4
-[[policies]]
-policy = "HSB"
-label = "ours"
-horizon = true
-[[policies]]
-policy = "Uniform"
-[[policies]]
-policy = "SExp3"
-structure = {kind = "Lexicographic", leaves = 4}
-learning_rate = 0.1
-"""
-TABLE = "age,income,a,b\n20,1.0,0,1\n30,2.0,1,0\n40,9.5,0,0.5\n\n50,3.0,1,1\n"
-FILE = """
-runs = 2
-[file]
-path = "table.csv"
-contexts = ["age", "income"]
-losses = ["a", "b"]
-[structure]
-kind = "BinaryTree"
-depth = 4
-[[policies]]
-policy = "HSB"
-[[policies]]
-policy = "LinUCB"
-"""
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(text):
-        path = tmp_path / "mine.toml"
-        path.write_text(text)
-        (tmp_path / "table.csv").write_text(TABLE)
-        return path
-
-    return write
 
 
 @pytest.mark.parametrize("text", [GOOD, FILE])

@@ -11,7 +11,6 @@ import off_policy_coverage as bench
 import off_policy_logs as logs
 import pytest
 from naive import off_policy as naive
-from threadpoolctl import threadpool_limits
 
 import hsb
 from hsb.evaluate import off_policy
@@ -21,13 +20,6 @@ from hsb.evaluate.off_policy.distributions import distributions
 from hsb.evaluate.off_policy.estimators import ESTIMATORS
 from hsb.logs import Batch
 from hsb.problems import Stationary
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with threadpool_limits(1):
-        yield
-
 
 # -- the safe interval ---------------------------------------------------------------------------------------------------
 

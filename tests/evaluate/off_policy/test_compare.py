@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support import pages, shop_logs
-from support.off_policy_cases import logged, means, pooled, trained
-from threadpoolctl import threadpool_limits
+from support.off_policy_cases import logged, pooled
 
 import hsb
 from hsb.errors import InputError
@@ -17,27 +16,6 @@ from hsb.logs import Batch
 
 TREE = hsb.BinaryTree(depth=3)
 ESTIMATORS = ("dr", "switch", "snips", "ips", "clipped")
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with threadpool_limits(1):
-        yield
-
-
-@pytest.fixture(scope="module")
-def now():
-    return trained("clicks")
-
-
-@pytest.fixture(scope="module")
-def near(now):
-    """The same after forty more updates."""
-    policy, rng = now.copy(), np.random.default_rng(1)
-    for _ in range(40):
-        decision = policy.decide(rng.random())
-        policy.learn(decision, reward=float(rng.random() < means("clicks", np.array([decision.context]))[0, decision.arm]))
-    return policy
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

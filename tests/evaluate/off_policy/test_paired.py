@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from naive import compare as naive_pairs
 from naive import off_policy as naive
-from support.off_policy_cases import logged, means, pooled, trained, truth
+from support.off_policy_cases import logged, means, pooled, truth
 from threadpoolctl import threadpool_limits
 
 from hsb.evaluate import compare_off_policy
@@ -16,27 +16,6 @@ from hsb.evaluate.off_policy.bootstrap import ends
 from hsb.evaluate.off_policy.differences import resample_pair
 
 ESTIMATORS = ("dr", "switch", "snips", "ips", "clipped")
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with threadpool_limits(1):
-        yield
-
-
-@pytest.fixture(scope="module")
-def now():
-    return trained("clicks")
-
-
-@pytest.fixture(scope="module")
-def near(now):
-    """The same after forty more updates."""
-    policy, rng = now.copy(), np.random.default_rng(1)
-    for _ in range(40):
-        decision = policy.decide(rng.random())
-        policy.learn(decision, reward=float(rng.random() < means("clicks", np.array([decision.context]))[0, decision.arm]))
-    return policy
 
 
 def worth(name, policy):

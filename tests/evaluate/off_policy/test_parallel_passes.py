@@ -6,8 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from support import shop_logs
-from support.off_policy_cases import pooled, trained
-from threadpoolctl import threadpool_limits
+from support.off_policy_cases import pooled
 
 import hsb
 from hsb.errors import InputError
@@ -15,17 +14,6 @@ from hsb.evaluate import compare_off_policy
 from hsb.evaluate.off_policy import parallel_passes
 
 TREE = hsb.BinaryTree(depth=3)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with threadpool_limits(1):
-        yield
-
-
-@pytest.fixture(scope="module")
-def now():
-    return trained("clicks")
 
 
 def near_enough(one, two, at=""):
