@@ -167,6 +167,7 @@ def test_arms_and_ranges_found_on_the_way_are_those_of_the_end():
     hsb.simulate(one, rng.normal(size=(50, 2)), rng.normal(size=(50, 2)))
 
 
+@pytest.mark.long
 def test_an_interrupt_leaves_one_pass_or_the_fit():
     """Interrupted anywhere, it has learned the first so many rows once, or all of them and is fitted."""
     shown, clicks = np.arange(12) % 3, np.arange(12) % 2

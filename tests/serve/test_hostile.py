@@ -24,6 +24,7 @@ from hsb.serve.store.sqlite import SqliteStore
 # -- the core and its journal ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_an_id_is_used_again_while_its_policy_is_being_erased(tmp_path):
     local = Local(tmp_path / "hsb.db")
     local.ask(Create(1, SPEC, b"s" * 32))

@@ -28,6 +28,7 @@ def test_the_demo_goes_on_with_an_arm_that_was_added(monkeypatch):
     assert asked == [Decide] * 20
 
 
+@pytest.mark.long
 def test_the_demo_is_busy(tmp_path):
     service = Process(tmp_path / "demo.db", "--demo")
     status, found = service.ask("GET", "/v1/policies/demo-shop")

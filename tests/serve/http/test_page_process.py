@@ -17,6 +17,7 @@ from hsb.serve.page import working
 UPDATES = 24_000
 
 
+@pytest.mark.long
 def test_a_process_that_hangs_holds_up_nothing_but_looks(tmp_path):
     with running(tmp_path / "hsb.db", ServerSettings(read_seconds=1.0)) as one:
         one.make()
