@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..engine.kernels import header as h
-from ..engine.state import Member, State, add_options, hang, make_cells, make_ensemble, make_head, make_tree, set_places
+from ..engine.state import Member, State, add_options, hang, make_cells, make_ensemble, make_given, make_head, make_tree, set_places
 from ..engine.state.member import FEW_WORDS
 from ..features import FeatureReader
 from ..files.memory_limit import afford
@@ -20,12 +20,16 @@ ENSEMBLE, CONSTANT = 0, 1  # options of the head, and members 1 and 2; then one 
 _small: dict[tuple[int, int, int, int], Member] = {}
 
 
-def fresh_state(keys: FeatureKeys, arms: int, first: int) -> State:
-    """A head over the ensemble, a single arm, and a tree for each input that the reader knows."""
+def fresh_state(keys: FeatureKeys, arms: int, first: int, given: bool = False) -> State:
+    """A head over the ensemble, a single arm, and a tree for each input that the reader knows.
+
+    `given`: in place of the ensemble, advice that the first word of the key names.
+    """
     head = add_options(first_head(keys.reader, first, arms), CONSTANT, late_shares(keys.reader, first))
-    ensemble = make_ensemble(keys.room, arms)
-    set_places(ensemble, keys.groups())
-    members = [head, *hang([ensemble], ENSEMBLE, 0), *hang([make_cells(1, arms)], CONSTANT, 0)]
+    advisor = make_given(arms) if given else make_ensemble(keys.room, arms)
+    if not given:
+        set_places(advisor, keys.groups())
+    members = [head, *hang([advisor], ENSEMBLE, 0), *hang([make_cells(1, arms)], CONSTANT, 0)]
     return State([*members, *input_trees(keys, range(keys.trees), arms)], key_words(keys))
 
 

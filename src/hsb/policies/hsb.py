@@ -13,12 +13,14 @@ from ..features import Features
 from ..features.declared import nearest
 from ..learners import one_feature
 from ..learners.featured import Featured
+from ..learners.open_arms import OpenArms
 from ..learners.priors import Drift, StructurePrior
 from ..learners.rates import LearningRate, is_confident
 from ..learners.structured import Structured
 from ..policy import Certificate, Policy, copying
 from ..policy.arms import ArmSet
 from ..policy.loss_range import UNIT
+from ..policy.open import Open
 from ..policy.transaction import settle
 from ..structures import Structure, from_dict
 from ..types import Arms, Outside, Range, Seed
@@ -99,13 +101,13 @@ class HSB(Policy):
         "leading bits, fewer as more values are seen. Losses count in units of loss_range; if that is 'auto', of the range at the time."
     )
 
-    learner: Structured | Featured
+    learner: Structured | Featured | OpenArms
 
     def __init__(
         self,
         structure: Structure | None = None,
         *,
-        arms: Arms | None = None,
+        arms: Arms | Open | None = None,
         features: Features | None = None,
         arm_features: Mapping[Hashable, Any] | None = None,
         horizon: float | None = None,
@@ -127,9 +129,13 @@ class HSB(Policy):
                 f"structure must be a structure, e.g. hsb.BinaryTree(depth=10), or left out: hsb.HSB(arms=...); given {quoted(structure)}."
             )
         assert arms is not None
-        arm_set = ArmSet(arms)
-        learner: Structured | Featured
-        if structure is None:
+        opened = arms if isinstance(arms, Open) else None
+        arm_set = ArmSet(arms if opened is None else opened.labels)
+        learner: Structured | Featured | OpenArms
+        if opened is not None:
+            _refuse_with_open(structure=structure, horizon=horizon, regions=regions, stop=stop, arm_features=arm_features)
+            learner = OpenArms.fresh(opened, _features(features), learning_rate=learning_rate, implicit=flag("implicit", implicit))
+        elif structure is None:
             settings = {"horizon": horizon, "regions": regions, "drift": drift, "stop": stop}
             _refuse_without_structure([name for name, value in settings.items() if value != STRUCTURE_ONLY[name]])
             learner = Featured.fresh(
@@ -331,6 +337,13 @@ class HSB(Policy):
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], common: dict[str, Any]) -> Self:
+        if "open" in settings:
+            stored = settings.pop("encoder"), settings.pop("first_inputs"), settings.pop("models")
+            common = common | {"arms": Open.from_dict(settings.pop("open"))}
+            policy = cls(features=Features.from_dict(settings.pop("features")), **settings, **common)
+            assert isinstance(policy.learner, OpenArms)
+            policy.learner = policy.learner.with_stored(*stored)
+            return policy
         if "structure" in settings:
             ensemble = settings.pop("advisor", "tree") == "ensemble"
             policy = cls(from_dict(settings.pop("structure")), **settings, **common)
@@ -355,6 +368,13 @@ def _check_names(structure: Any, arms: Any, unknown: Mapping[str, Any]) -> None:
     if structure is None or isinstance(structure, Structure):
         raise InputError("HSB needs arms=, their number or a list of them, e.g. arms=['a', 'b']; given no arms.")
     raise InputError(f"HSB needs arms=, e.g. hsb.HSB(arms=[...]); given {quoted(structure)} in place of a structure.")
+
+
+def _refuse_with_open(**settings: Any) -> None:
+    """Raise InputError for settings that open arms do not take."""
+    for name, value in settings.items():
+        if value is not None:
+            raise InputError(f"arms=hsb.Open() takes no {name}=; given {quoted(value):.200}. Leave it out.")
 
 
 def _features(features: Any) -> Features:

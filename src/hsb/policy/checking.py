@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..checks import is_number, shown
+from ..checks import is_hashable, is_number, shown
 from ..errors import InputError, quoted
+from ..features.request import Request
 from ..types import Masks
 from .decision import Decision, not_a_decision
 from .learner import Learner
@@ -22,15 +23,15 @@ def check_decision(policy: Policy, decision: Any) -> tuple[Masks | None, int, bo
     if not isinstance(decision, Decision):
         raise not_a_decision(decision)
     arm_set = policy.arm_set
+    if policy.learner.takes_requests:
+        return _check_request(policy, decision)
     try:
         arm = arm_set.index[decision.arm]
     except (KeyError, TypeError):
         arm = arm_set.number(decision.arm)  # raises
     propensity = decision.propensity
     if not (type(propensity) is float or is_number(propensity)) or not 0.0 < propensity <= 1.0:
-        raise InputError(
-            f"propensity must be in (0, 1], the probability with which the arm was played; given {quoted(propensity)}."
-        )
+        raise _wrong_propensity(propensity)
     own = policy.ledger.check(decision)
     mask = None
     if decision.available is not None:
@@ -40,6 +41,28 @@ def check_decision(policy: Policy, decision: Any) -> tuple[Masks | None, int, bo
     if mask is not None and not mask[arm]:
         raise InputError(f"Arm {quoted(decision.arm)} was not among the available {shown(decision.available or ())}.")
     return mask, arm, own
+
+
+def _check_request(policy: Policy, decision: Decision) -> tuple[Masks | None, int, bool]:
+    """Check a decision on a request: its arms are those of the request."""
+    request, propensity = decision.context, decision.propensity
+    if type(request) is not Request:
+        raise InputError(
+            f"This policy learns decisions with their available arms: context=hsb.features.Request(context, arms); given {quoted(request):.200}."
+        )
+    names = list(request.arms)
+    if not is_hashable(decision.arm) or decision.arm not in request.arms:
+        raise InputError(f"Unknown arm {quoted(decision.arm):.100}. This request has the arms {quoted(names):.200}.")
+    if not is_number(propensity) or not 0.0 < propensity <= 1.0:
+        raise _wrong_propensity(propensity)
+    own, mask, arm = policy.ledger.check(decision), request.mask(decision.available), names.index(decision.arm)
+    if mask is not None and not mask[arm]:
+        raise InputError(f"Arm {quoted(decision.arm)} was not among the available {shown(decision.available or ())}.")
+    return mask, arm, own
+
+
+def _wrong_propensity(propensity: Any) -> InputError:
+    return InputError(f"propensity must be in (0, 1], the probability with which the arm was played; given {quoted(propensity)}.")
 
 
 def check_arm_features(policy: Policy, arm: Any, features: Any) -> None:

@@ -20,7 +20,7 @@ def draw(policy: Policy, view: Any, mask: Masks | None, u: float) -> Choice:
     learner, share = policy.learner, uniform_share(policy)
     if share == 0.0:
         return learner.choose(view, mask, u)
-    arms = len(policy.arm_set)
+    arms = count(policy, view)
     among = np.arange(arms) if mask is None else np.flatnonzero(mask)
     if u < share:
         p = np.empty(arms)
@@ -30,6 +30,12 @@ def draw(policy: Policy, view: Any, mask: Masks | None, u: float) -> Choice:
     else:
         arm, probability, advice = learner.choose(view, mask, rest_of(u, share))
     return arm, add_share(probability, share, len(among)), advice
+
+
+def count(policy: Policy, view: Any) -> int:
+    """Return the number of arms of a context's view."""
+    own = policy.learner.count(view)
+    return len(policy.arm_set) if own is None else own
 
 
 def rest_of(u: float, share: float) -> float:
@@ -44,7 +50,7 @@ def add_share(probability: float, share: float, arms: int) -> float:
 
 def distribution(policy: Policy, view: Any, mask: Masks | None) -> Floats:
     """Return the distribution over arms for a context's view, mixed with the uniform share."""
-    p = np.empty(len(policy.arm_set))
+    p = np.empty(count(policy, view))
     policy.learner.fill(view, mask, p)
     return mix(p, mask, uniform_share(policy))
 

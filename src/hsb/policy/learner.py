@@ -149,6 +149,10 @@ class Learner(Protocol):
     changing_settings: ClassVar[tuple[str, ...]] = ()
     """The settings that change as it learns."""
 
+    takes_requests: ClassVar[bool] = False
+    """Whether a context is a `Request`, with its own arms."""
+    counts_feedback: ClassVar[bool] = True
+    """Whether feedback by arm is counted and tested: there are few arms, always the same."""
     uniform_share: float = 0.0
     """The share of decisions that the algorithm itself needs to be uniform now; the policy's floor may be larger."""
     keeps_cells: ClassVar[bool] = False
@@ -157,6 +161,10 @@ class Learner(Protocol):
     def recall(self, context: Any, memo: Memo | None) -> tuple[Any, int]:
         """`read` for a context about to be learned, as it was read for the decision. `memo` is None for a logged decision."""
         return self.read(context)
+
+    def count(self, view: Any) -> int | None:
+        """Return the number of arms of a view, if each context has its own; None if they are those of the policy."""
+        return None
 
     def prepare(self, view: Any, memo: Memo | None) -> Any:
         """Make a view ready for `learn`: add the successor, if the round needs one. Changes nothing. `recall` includes this step."""

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 
 from ..checks import check_u, floor_share, generator, shown
 from ..errors import InputError, quoted
+from ..features.request import Request
 from ..types import Arms, Arrays, Bounds, Floats, Masks, Outside, Range, Seed
-from . import copying, lock, notebook_table, propose, tables
+from . import copying, lock, notebook_table, propose, requests, tables
 from .arms import ArmSet
 from .checking import check_arm_features, check_decision, check_learner
 from .custom import CustomLearner
@@ -172,10 +173,18 @@ class Policy:
 
     # -- a round -------------------------------------------------------------------------------------------------------
 
-    def decide(self, context: Any = None, *, available: Iterable[Hashable] | None = None, u: float | None = None) -> Decision:
+    def decide(
+        self,
+        context: Any = None,
+        *,
+        arms: Mapping[Hashable, Any] | Iterable[Hashable] | None = None,
+        available: Iterable[Hashable] | None = None,
+        u: float | None = None,
+    ) -> Decision:
         """Choose an arm for a context and return the `Decision`. Nothing is learned until `learn` gets that decision and its outcome.
 
-        `available` lists the arms to choose among; default: all `active_arms`. `u` is the uniform sample in [0, 1) that picks the arm; default:
+        `available` lists the arms to choose among; default: all `active_arms`. A policy with `arms=hsb.Open()` needs `arms` instead: a dict
+        from each available arm to its features. `u` is the uniform sample in [0, 1) that picks the arm; default:
         drawn from the policy's random numbers. A policy that ignores contexts, e.g. `hsb.Exp3`, needs no `context`. The same state, context
         and `u` give the same decision. Raises `InputError` for an argument that it cannot use.
 
@@ -187,6 +196,8 @@ class Policy:
         with self.lock:
             if self.pending is not None:
                 settle(self)
+            if arms is not None or type(context) is Request:
+                return requests.decide(self, requests.of(self, context, arms), available, u)
             arm_set, learner = self.arm_set, self.learner
             mask = arm_set.default_mask if available is None else arm_set.mask(available)
             if u is not None:
@@ -201,12 +212,19 @@ class Policy:
                 arm, probability, advice = draw(self, view, mask, u)
             if type(context) is not float and isinstance(context, MUTABLE):
                 context = context.copy()  # the caller may change it later
-            arms, cells = arm_set.arms, learner.cells(view) if learner.keeps_cells else None
-            memo = _tuple(Memo, (self.rounds, len(arms), advice, cells))
-            self.ledger.feedback.decisions[arms[arm]] += 1
-            return Decision.issue(self, context, arms[arm], probability, None if mask is None else arm_set.names(mask), memo)
+            names, cells = arm_set.arms, learner.cells(view) if learner.keeps_cells else None
+            memo = _tuple(Memo, (self.rounds, len(names), advice, cells))
+            self.ledger.feedback.decisions[names[arm]] += 1
+            return Decision.issue(self, context, names[arm], probability, None if mask is None else arm_set.names(mask), memo)
 
-    def choose(self, context: Any = None, *, u: float, available: Iterable[Hashable] | None = None) -> tuple[Hashable, float]:
+    def choose(
+        self,
+        context: Any = None,
+        *,
+        u: float,
+        arms: Mapping[Hashable, Any] | Iterable[Hashable] | None = None,
+        available: Iterable[Hashable] | None = None,
+    ) -> tuple[Hashable, float]:
         """Return the pair (arm, propensity) that `decide` would give for this `u`, a number in [0, 1). Changes nothing.
 
         >>> import hsb
@@ -216,12 +234,20 @@ class Policy:
         """
         with self.lock:
             settle(self)
-            mask = self.arm_set.mask(available)
             check_u(u)
+            if arms is not None or type(context) is Request:
+                return requests.choose(self, requests.of(self, context, arms), available, float(u))[:2]
+            mask = self.arm_set.mask(available)
             arm, probability, _ = draw(self, self.learner.read(context)[0], mask, float(u))
             return self.arms[arm], probability
 
-    def probabilities(self, context: Any = None, *, available: Iterable[Hashable] | None = None) -> Floats:
+    def probabilities(
+        self,
+        context: Any = None,
+        *,
+        arms: Mapping[Hashable, Any] | Iterable[Hashable] | None = None,
+        available: Iterable[Hashable] | None = None,
+    ) -> Floats:
         """Return the probability of each arm for a context, an array in the order of `arms`; 0 for an arm that is not `available`.
 
         For a table (data frame, two-dimensional array, list of dicts) return an array with a row for each of its rows. Changes nothing.
@@ -234,6 +260,9 @@ class Policy:
         """
         with self.lock:
             settle(self)
+            if arms is not None or type(context) is Request:
+                request = requests.of(self, context, arms)
+                return distribution(self, self.learner.read(request)[0], request.mask(available))
             if tables.is_table(context) and not self.learner.any_context:
                 return tables.table_probabilities(self, context, available)
             mask = self.arm_set.mask(available)
@@ -255,7 +284,8 @@ class Policy:
             value, is_reward = self.loss_scale.check_feedback(loss, reward)
             mask, arm, own = check_decision(self, decision)
             self._learn(decision, mask, arm, own, value, is_reward)
-            self.ledger.feedback.add(decision, mask, arm, own, self.arm_set.arms)
+            if self.learner.counts_feedback:
+                self.ledger.feedback.add(decision, mask, arm, own, self.arm_set.arms)
 
     def _learn(self, decision: Decision, mask: Masks | None, arm: int, own: bool, value: float, is_reward: bool) -> None:
         """Learn a checked decision and its checked feedback, wholly or not at all: after an interrupt `settle` finishes or undoes it.
@@ -326,7 +356,8 @@ class Policy:
             checked = tables.check_many(self, decisions, losses, rewards, missing)
             for decision, mask, arm, own, *feedback in checked:
                 self._learn(decision, mask, arm, own, *feedback)
-                self.ledger.feedback.add(decision, mask, arm, own, self.arm_set.arms)
+                if self.learner.counts_feedback:
+                    self.ledger.feedback.add(decision, mask, arm, own, self.arm_set.arms)
             return len(checked)
 
     # -- for callers with a journal of decisions -----------------------------------------------------------------------

@@ -4,9 +4,27 @@ import math
 
 from . import maths
 from .arms import is_available, rebuild
-from .header import ARMS, BASES, REST, WEIGHT
+from .header import ADVISOR, ARMS, BASES, ENSEMBLE, GIVEN, REST, WEIGHT
 from .jit import inner
 from .words.advice import ADVICE
+
+
+@inner
+def is_advisor(kind):
+    """Return whether a member of this kind gives advice."""
+    return kind == ADVISOR or kind == ENSEMBLE or kind == GIVEN
+
+
+@inner
+def put_given(F, I, arm, reach):
+    """Put all weight on `arm`, the advice that the key names. Return 1, the number of nodes visited."""
+    b = I[I[BASES]]
+    for m in range(I[ARMS]):
+        F[b + m] = 1.0 if m == arm else 0.0
+    rebuild(F, I, b)
+    F[I[WEIGHT]], F[REST] = reach, 0.0
+    I[ADVICE] = arm
+    return 1
 
 
 @inner

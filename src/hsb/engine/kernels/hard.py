@@ -51,7 +51,7 @@ def _ratio_log(F, I, key, n, step, available):
         return intervals.ratio_log(F, I, key, arm, x, available, log_g)
     if kind == h.GRAPH:
         return graph.ratio_log(F, I, n, arm, x, available, log_g)
-    if kind == h.ADVISOR or kind == h.ENSEMBLE:
+    if advice.is_advisor(kind):
         return advice.log_ratio(F, I, arm, x)
     return one_of.ratio_log(F, I, arm, x, available, log_g)
 
@@ -66,7 +66,7 @@ def _log_visit(F, I, key, n, reach):
         intervals.log_visit(F, I, key, n, reach)
     elif kind == h.GRAPH:
         graph.log_visit(F, I, n, reach)
-    elif kind == h.ADVISOR or kind == h.ENSEMBLE:
+    elif advice.is_advisor(kind):
         F[I[h.WEIGHT]] = reach
     else:
         one_of.log_visit(F, I, reach)

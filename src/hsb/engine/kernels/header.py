@@ -19,7 +19,7 @@ from ... import reproducible_math
 DONE, DUE, SHORT, BROKEN = 0, 1, 2, 3
 
 # Kinds of members.
-DENSE, COMPRESSED, INTERVALS, GRAPH, ONE_OF, ADVISOR, HEAD, ENSEMBLE = 1, 2, 3, 4, 5, 6, 7, 8
+DENSE, COMPRESSED, INTERVALS, GRAPH, ONE_OF, ADVISOR, HEAD, ENSEMBLE, GIVEN = 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 # Words of the I of every member.
 KIND = 0

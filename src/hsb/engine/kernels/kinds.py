@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import advice, advisor, arms, ensemble, graph, intervals, one_of, rows, tree
-from .header import ADVISOR, BASES, COMPRESSED, DENSE, ENSEMBLE, GRAPH, HEAD, INTERVALS, KIND
+from .header import ADVISOR, BASES, COMPRESSED, DENSE, ENSEMBLE, GIVEN, GRAPH, HEAD, INTERVALS, KIND
 from .jit import inner
 from .words.tree import PATH
 
@@ -24,6 +24,8 @@ def visit(F, I, key, available, reach):
         return ensemble.visit(F, I, key.view(np.float64), available, reach)
     if kind == ADVISOR:
         return advisor.visit(F, I, key[0], available, reach)
+    if kind == GIVEN:
+        return advice.put_given(F, I, key[0], reach)
     return one_of.visit(F, I, reach)
 
 
@@ -48,7 +50,7 @@ def ratio(F, I, key, n, step, available):
         return intervals.ratio(F, I, key, arm, x, f, available, g)
     if kind == GRAPH:
         return graph.ratio(F, I, n, arm, x, f, available, g)
-    if kind == ADVISOR or kind == ENSEMBLE:
+    if advice.is_advisor(kind):
         return advice.ratio(F, I, arm, f)
     return one_of.ratio(F, I, arm, x, f, available, g)
 
@@ -58,7 +60,7 @@ def share(F, I, n, drift):
     """Apply fixed share in the n nodes just updated; `drift` is a pair, for nodes and for the head."""
     kind = I[KIND]
     own, head = drift
-    if kind == ADVISOR or kind == ENSEMBLE:
+    if advice.is_advisor(kind):
         return
     if kind == HEAD:
         if head > 0.0:

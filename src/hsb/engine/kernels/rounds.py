@@ -193,7 +193,7 @@ def _others_remain(F, I, arm):
     """Return whether every node just visited would keep a visible share of its weight without this arm: then the fast pass takes any step."""
     for k in range(I[state_words.MEMBERS]):
         f, i = members.arrays(F, I, k)
-        if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.ENSEMBLE:
+        if advice.is_advisor(i[h.KIND]):
             continue
         for n in range(members.count(I, k)):
             b = i[i[h.BASES] + n]
@@ -317,7 +317,7 @@ def _recall(F, I, available, arm, advice_share):
     if advice_share >= 0.0:
         for k in range(I[state_words.MEMBERS]):
             f, i = members.arrays(F, I, k)
-            if i[h.KIND] == h.ADVISOR or i[h.KIND] == h.ENSEMBLE:
+            if advice.is_advisor(i[h.KIND]):
                 advice.recall(f, i, available, arm, advice_share)
 
 

@@ -4,6 +4,7 @@ from .advisor import depth_for, make_advisor
 from .ensemble import NewPlaces, make_ensemble, rescale, resized_ensemble, room_for, set_places, width_for
 from .ensemble_files import Ensemble as _Ensemble  # noqa: F401  (registers its kind)
 from .fit import FitRows, begin_own_rounds, fit_ensemble, rounds_known
+from .given import make_given
 from .graphs import make_graph
 from .heads import add_options, hang, make_head, make_one_of
 from .intervals import make_intervals
@@ -28,4 +29,4 @@ __all__ = [
 __all__ += ["coarser", "make_advisor", "rows_at"]
 __all__ += ["add_options", "make_ensemble", "rescale", "resized_ensemble", "room_for", "set_places", "width_for"]
 __all__ += ["FitRows", "begin_own_rounds", "fit_ensemble", "rounds_known"]
-__all__ += ["make_cells", "make_graph", "make_head", "make_intervals", "make_one_of", "make_tree", "resized", "warm_start"]
+__all__ += ["make_cells", "make_given", "make_graph", "make_head", "make_intervals", "make_one_of", "make_tree", "resized", "warm_start"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MANY = 1 << 62
 MOST_INTS = 1 << 16  # of a state's I that is copied whole
 SPARE = 1 << 17  # words of F after the last member, beside an ensemble: for later trees
-ADVISORS = (h.ADVISOR, h.ENSEMBLE)
+ADVISORS = (h.ADVISOR, h.ENSEMBLE, h.GIVEN)
 EVERY_ARM: Masks = np.zeros(0, dtype=np.uint8)  # the mask of a round with every arm
 BROKEN = (
     "What this policy has learned is no longer a distribution over its arms: its numbers were changed from outside, or by several "

@@ -1,0 +1,429 @@
+"""Models of arms with features (`engine/kernels/open_arms.py`): what they have learned, which arms they know, and how requests are encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from ..errors import InputError, quoted
+from ..features import FeatureReader, Features
+from ..features.refit import strayed_inputs
+from ..features.request import Request
+from ..files.json_values import decode_arm, encode_arm
+from ..types import Arrays, Floats, Ints
+
+MOST_COLUMNS = 256  # of the shared model; further products share columns
+RECENT = 2048  # rounds that are kept, to learn them again in new units
+LOOKED = 256  # rounds between two looks for numbers that left their range
+FEWEST = 64  # slots at first
+
+
+class Played(NamedTuple):
+    """The outcome of a round, for the models."""
+
+    arm: Hashable
+    features: Mapping[str, Any] | None
+    available: list[Hashable]
+    loss: float
+
+
+class Entry(NamedTuple):
+    """An arm as it was last encoded."""
+
+    features: Mapping[str, Any] | None
+    row: int
+    unseen: bool
+    """Whether its features have something that the reader does not know yet."""
+
+
+def compiled() -> Any:
+    """Return the kernels, loaded on first use."""
+    from ..engine.kernels import open_arms
+
+    return open_arms
+
+
+class EncodedArms:
+    """Arms that were encoded lately. A cache: it holds nothing that the models have learned."""
+
+    def __init__(self, columns: int) -> None:
+        self.entries: dict[Hashable, Entry] = {}
+        self.columns = columns
+        self.g: Floats = np.zeros((0, columns))
+        self.slots: Ints = np.zeros(0, dtype=np.int64)
+
+    def add(self, arm: Hashable, features: Mapping[str, Any] | None, reader: FeatureReader, slot: int) -> Entry:
+        """Encode an arm."""
+        kept = None if features is None else dict(features)
+        raw, unseen = read_arm(reader, arm, kept)
+        before = self.entries.get(arm)
+        row = len(self.entries) if before is None else before.row
+        if row >= len(self.g):
+            self._grow()
+        cells = np.empty(reader.trees, dtype=np.int64)
+        reader.encode(raw, self.g[row], cells)
+        self.slots[row] = slot
+        entry = self.entries[arm] = Entry(kept, row, unseen)
+        return entry
+
+    def _grow(self) -> None:
+        size = max(FEWEST, 2 * len(self.g))
+        g, slots = np.zeros((size, self.columns)), np.full(size, -1, dtype=np.int64)
+        g[: len(self.g)], slots[: len(self.slots)] = self.g, self.slots
+        self.g, self.slots = g, slots
+
+
+class KnownArms:
+    """The arms that have a slot, by name; when there is no slot left, the arm that was least recently available gives up its own."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.slot: dict[Hashable, int] = {}
+        self.names: list[Hashable] = []
+        self.available: Ints = np.zeros(FEWEST, dtype=np.int64)  # the round in which each was last available
+        self.totals: Floats = np.zeros((FEWEST, 2))  # plays and losses of each
+        self.gone: Floats = np.zeros(2)  # of all that gave up their slot
+
+    def place(self, arm: Hashable) -> tuple[int, bool]:
+        """Return the slot of an arm, and whether it has to be registered."""
+        slot = self.slot.get(arm)
+        if slot is not None:
+            return slot, False
+        if len(self.names) < self.limit:
+            return len(self.names), True
+        return int(np.argmin(self.available[: len(self.names)])), True
+
+    def register(self, arm: Hashable, slot: int) -> Hashable | None:
+        """Give a slot to an arm; return the arm that had it."""
+        before: Hashable | None = None
+        if slot == len(self.names):
+            if slot >= len(self.available):
+                self.available = np.concatenate([self.available, np.zeros_like(self.available)])
+                self.totals = np.concatenate([self.totals, np.zeros_like(self.totals)])
+            self.names.append(arm)
+        else:
+            before = self.names[slot]
+            self.slot.pop(before, None)
+            self.gone += self.totals[slot]
+            self.totals[slot] = 0.0
+            self.names[slot] = arm
+        self.slot[arm] = slot
+        return before
+
+    def copy(self) -> KnownArms:
+        """Return an independent copy."""
+        other = KnownArms(self.limit)
+        other.slot, other.names = dict(self.slot), list(self.names)
+        other.available, other.totals, other.gone = self.available.copy(), self.totals.copy(), self.gone.copy()
+        return other
+
+
+class Recent(NamedTuple):
+    """The last rounds, a row each; round t is in row t % RECENT."""
+
+    context: Floats
+    arm: Floats
+    slots: Ints
+    losses: Floats
+
+    @classmethod
+    def empty(cls, inputs: int, of_arms: int) -> Self:
+        """Return room for RECENT rounds."""
+        slots = np.full(RECENT, -1, dtype=np.int64)
+        return cls(np.full((RECENT, inputs), np.nan), np.full((RECENT, of_arms), np.nan), slots, np.zeros(RECENT))
+
+    def wider(self, inputs: int, of_arms: int) -> Self:
+        """Return a copy with more inputs, unknown in past rounds."""
+        other = type(self).empty(inputs, of_arms)
+        other.context[:, : self.context.shape[1]], other.arm[:, : self.arm.shape[1]] = self.context, self.arm
+        other.slots[:], other.losses[:] = self.slots, self.losses
+        return other
+
+    def order(self, rounds: int) -> Ints:
+        """Return the rows in use, the oldest first."""
+        first = max(0, rounds - RECENT)
+        return np.arange(first, rounds, dtype=np.int64) % RECENT
+
+
+def read_arm(reader: FeatureReader, arm: Hashable, features: Mapping[str, Any] | None) -> tuple[Floats, bool]:
+    """Return the raw row of an arm's features, and whether they have something new."""
+    if not features:
+        return np.full(reader.inputs, np.nan), False
+    try:
+        return reader.look(features)
+    except InputError as error:
+        raise InputError(f"Features of arm {quoted(arm):.100}: {error}") from None
+
+
+def product_columns(before: Ints, columns: int, of_arms: int) -> Ints:
+    """Return the column of each product, for more columns than `before`: single columns first, then products; beyond the limit they share."""
+    where = np.full((columns, of_arms), -1, dtype=np.int64)
+    where[: before.shape[0], : before.shape[1]] = before
+    used = int(before.max(initial=-1)) + 1
+    single = [(i, 0) for i in range(columns)] + [(0, j) for j in range(of_arms)]
+    products = [(i, j) for i in range(1, columns) for j in range(1, of_arms)]
+    for i, j in single + products:
+        if where[i, j] < 0:
+            where[i, j] = used if used < MOST_COLUMNS else 1 + (i * 131 + j * 31) % (MOST_COLUMNS - 1)
+            used += where[i, j] == used
+    return where
+
+
+def room_for_columns(columns: int) -> int:
+    """Return the room for the columns of a shared model: a power of two."""
+    return min(MOST_COLUMNS, 1 << max(2, (columns - 1).bit_length()))
+
+
+class ArmModels:
+    """The models and their readers. Learning changes arrays in place, in one compiled call; growth and new units return a successor."""
+
+    def __init__(
+        self, x_reader: FeatureReader, arm_reader: FeatureReader, models: Any, known: KnownArms, recent: Recent, begun: int
+    ) -> None:
+        self.x_reader, self.arm_reader = x_reader, arm_reader
+        self.models, self.known, self.recent = models, known, recent
+        self.begun = begun  # the round in which the present series of new units began
+        self.encoded = EncodedArms(arm_reader.places)
+        self._cells: Ints = np.empty(x_reader.trees, dtype=np.int64)
+
+    @classmethod
+    def fresh(cls, features: Features, limit: int) -> Self:
+        """Make models that have learned nothing."""
+        x_reader, arm_reader = FeatureReader(features), FeatureReader(Features())
+        models = fresh_models(product_columns(np.zeros((0, 0), dtype=np.int64), 1, 1), FEWEST)
+        return cls(x_reader, arm_reader, models, KnownArms(limit), Recent.empty(0, 0), 0)
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds learned."""
+        return int(self.models.stack.item(compiled().ROUNDS))
+
+    # -- deciding --------------------------------------------------------------------------------------------------------
+
+    def columns(self, raw: Floats) -> Floats:
+        """Return the encoded context of a raw row."""
+        x: Floats = np.empty(self.x_reader.places)
+        self.x_reader.encode(raw, x, self._cells)
+        return x
+
+    def rows(self, request: Request) -> tuple[Ints, dict[Hashable, Mapping[str, Any] | None]]:
+        """Return the row of each arm among the encoded ones, and copies of their features."""
+        entries, arms = self.encoded.entries, request.arms
+        if len(entries) > 4 * self.known.limit:
+            entries.clear()
+        rows, kept = [], {}
+        for arm, features in arms.items():
+            entry = entries.get(arm)
+            if entry is None or entry.features != features:
+                slot = self.known.slot.get(arm, -1)
+                entry = self.encoded.add(arm, features, self.arm_reader, slot)
+            rows.append(entry.row)
+            kept[arm] = entry.features
+        return np.array(rows, dtype=np.int64), kept
+
+    def rank(self, x: Floats, rows: Ints) -> Floats:
+        """Return the index of each arm."""
+        kernels, index = compiled(), np.empty(len(rows))
+        kernels.rank(self.models, x, kernels.Ranked(self.encoded.g, rows, self.encoded.slots[rows], index))
+        return index
+
+    # -- learning --------------------------------------------------------------------------------------------------------
+
+    def after(self, context: Any, raw: Floats, grown: bool, played: Played, rounds: int) -> ArmModels:
+        """Learn the round if that has not been done, and return what follows: these models, or a successor.
+
+        `raw`: the raw row of the context. `grown`: it has something that these models do not know. A second call has the same result.
+        """
+        self = self._grown(context, grown, played)
+        if self.rounds < rounds:
+            self._learn(raw, played, rounds)
+        return self._refitted(rounds) if self._is_due(rounds) else self
+
+    def _grown(self, context: Any, grown: bool, played: Played) -> ArmModels:
+        """Return the models that know what is new in a context and in the features of the arm played."""
+        unseen = bool(played.features) and read_arm(self.arm_reader, played.arm, played.features)[1]
+        if not grown and not unseen:
+            return self
+        x_reader, arm_reader = self.x_reader, self.arm_reader
+        if grown:
+            x_reader = x_reader.copy()
+            x_reader.admit(context)
+        if unseen:
+            arm_reader = arm_reader.copy()
+            arm_reader.admit(dict(played.features or {}))
+        models, recent, begun = wider_models(self.models, x_reader.places, arm_reader.places), self.recent, self.begun
+        if x_reader.inputs > self.x_reader.inputs or arm_reader.inputs > self.arm_reader.inputs:
+            recent, begun = recent.wider(x_reader.inputs, arm_reader.inputs), self.rounds
+        return ArmModels(x_reader, arm_reader, models, self.known.copy(), recent, begun)
+
+    def _learn(self, raw: Floats, played: Played, rounds: int) -> None:
+        """Learn a round: its last step is the compiled call that counts it, and all before can be done twice."""
+        known, recent, row = self.known, self.recent, (rounds - 1) % RECENT
+        slot, is_new = known.place(played.arm)
+        if is_new:
+            if slot < len(known.names):
+                recent.slots[recent.slots == slot] = -1
+                gone = self.encoded.entries.get(known.names[slot])
+                if gone is not None:
+                    self.encoded.slots[gone.row] = -1
+            self._make_room(slot)
+            compiled().reset_slot(self.models.own, slot)
+            known.register(played.arm, slot)
+        of_arm = read_arm(self.arm_reader, played.arm, played.features)[0]
+        for reader, values in ((self.x_reader, raw), (self.arm_reader, of_arm)):
+            if reader.rows < rounds:
+                reader.observe(values)
+        recent.context[row], recent.arm[row] = np.nan, np.nan
+        recent.context[row, : len(raw)], recent.arm[row, : len(of_arm)] = raw, of_arm
+        recent.slots[row], recent.losses[row] = slot, played.loss
+        entry = self.encoded.entries.get(played.arm)
+        if entry is None or entry.features != played.features or entry.unseen:
+            entry = self.encoded.add(played.arm, played.features, self.arm_reader, slot)
+        self.encoded.slots[entry.row] = slot
+        get = known.slot.get
+        slots = [number for number in map(get, played.available) if number is not None]
+        known.available[slots] = rounds
+        compiled().learn(self.models, self.columns(raw), self.encoded.g[entry.row], slot, played.loss, known.totals)
+
+    def _make_room(self, slot: int) -> None:
+        own, words = self.models.own, compiled().SLOT
+        if (slot + 1) * words > len(own):
+            self.models = self.models._replace(own=np.concatenate([own, np.zeros_like(own)]))
+
+    def _is_due(self, rounds: int) -> bool:
+        """Return whether the round calls for new units: after 2, 4, 8 ... RECENT rounds, and if numbers left their range."""
+        since = rounds - self.begun
+        if 2 <= since <= RECENT and since & (since - 1) == 0:
+            return True
+        if rounds % LOOKED:
+            return False
+        return any(len(strayed_inputs(reader.layout)) for reader in (self.x_reader, self.arm_reader))
+
+    def _refitted(self, rounds: int) -> ArmModels:
+        """Return models in new units that have learned the recent rounds anew."""
+        x_reader, arm_reader = self.x_reader.copy(), self.arm_reader.copy()
+        x_reader.refit()
+        arm_reader.refit()
+        kernels, order = compiled(), self.recent.order(rounds)
+        models = fresh_models(self.models.where, len(self.models.own) // kernels.SLOT)
+        x, g = np.empty((len(order), x_reader.places)), np.empty((len(order), arm_reader.places))
+        for reader, values, encoded in ((x_reader, self.recent.context, x), (arm_reader, self.recent.arm, g)):
+            cells = np.empty((len(order), reader.trees), dtype=np.int64)
+            reader.encode_rows(np.ascontiguousarray(values[order]), encoded, cells)
+        kernels.learn_rows(models, x, g, self.recent.slots[order], self.recent.losses[order])
+        models.stack[kernels.ROUNDS] = rounds
+        return ArmModels(x_reader, arm_reader, models, self.known, self.recent, self.begun)
+
+    # -- copies and files ------------------------------------------------------------------------------------------------
+
+    def copy(self) -> ArmModels:
+        """Return independent models in the same state."""
+        models = type(self.models)(*[array.copy() for array in self.models])
+        recent = Recent(*[array.copy() for array in self.recent])
+        return ArmModels(self.x_reader.copy(), self.arm_reader.copy(), models, self.known.copy(), recent, self.begun)
+
+    def settings(self) -> dict[str, Any]:
+        """Return what is not in arrays, as plain data."""
+        return {
+            "context": self.x_reader.to_dict(),
+            "arms": self.arm_reader.to_dict(),
+            "known": [encode_arm(arm) for arm in self.known.names],
+            "begun": self.begun,
+        }
+
+    def to_arrays(self) -> Arrays:
+        """Return what was learned, arrays by name."""
+        known, n, rounds = self.known, len(self.known.names), min(self.rounds, RECENT)
+        where, shared, own, stack, _ = self.models
+        arrays: Arrays = {"where": where, "shared": shared, "own": own[: n * compiled().SLOT], "stack": stack}
+        arrays |= {"available": known.available[:n], "totals": known.totals[:n], "gone": known.gone}
+        for name, array in zip(Recent._fields, self.recent, strict=True):
+            arrays[f"recent.{name}"] = array[:rounds]
+        for name, reader in (("x", self.x_reader), ("g", self.arm_reader)):
+            arrays |= {f"{name}.{part}": array for part, array in reader.arrays().items()}
+        return {name: array.copy() for name, array in arrays.items()}
+
+    @classmethod
+    def restore(cls, settings: Any, arrays: Arrays, features: Features, limit: int, rounds: int) -> Self:
+        """Restore what `settings` and `to_arrays` returned; ValueError if they do not fit each other."""
+        if not isinstance(settings, dict) or set(settings) != {"context", "arms", "known", "begun"}:
+            raise ValueError("its models of arms are not as they are written")
+        parts: dict[str, Arrays] = {"x": {}, "g": {}, "recent": {}, "": {}}
+        for name, array in arrays.items():
+            part, dot, rest = name.partition(".")
+            parts[part if dot else ""][rest if dot else name] = array
+        readers = [FeatureReader.restore(settings[key], parts[part]) for key, part in (("context", "x"), ("arms", "g"))]
+        if readers[0].features != features or readers[1].features != Features():
+            raise ValueError("its readers do not fit its features")
+        known = KnownArms(limit)
+        for arm in settings["known"]:
+            known.register(decode_arm(arm), len(known.names))
+        begun, n = settings["begun"], len(known.names)
+        if len(known.slot) != n or n > limit or type(begun) is not int or not 0 <= begun <= rounds:
+            raise ValueError("its known arms do not fit its limit")
+        recent = Recent.empty(readers[0].inputs, readers[1].inputs)
+        for mine, name in zip(recent, Recent._fields, strict=True):
+            _take(mine[: min(rounds, RECENT)], parts["recent"][name])
+        slots = recent.slots
+        if ((slots < -1) | (slots >= n)).any() or not ((recent.losses >= 0.0) & (recent.losses <= 1.0)).all():
+            raise ValueError("its recent rounds do not fit its arms")
+        own = parts[""]
+        models = fresh_models(_checked_columns(own["where"], readers[0].places, readers[1].places), max(FEWEST, n))
+        words = compiled().SLOT
+        stored = (models.shared, own["shared"]), (models.own[: n * words], own["own"]), (models.stack, own["stack"])
+        for mine, theirs in stored:
+            _take(mine, theirs)
+            if not np.isfinite(theirs).all():
+                raise ValueError("its models hold numbers that are not finite")
+        for mine, name in ((known.available[:n], "available"), (known.totals[:n], "totals"), (known.gone, "gone")):
+            _take(mine, own[name])
+        if models.stack[compiled().ROUNDS] != rounds:
+            raise ValueError("its models have learned another number of rounds")
+        return cls(*readers, models, known, recent, begun)
+
+    @property
+    def nbytes(self) -> int:
+        """The size in memory, in bytes."""
+        arrays = [*self.models, *self.recent, self.known.available, self.known.totals]
+        return sum(array.nbytes for array in arrays) + self.x_reader.nbytes + self.arm_reader.nbytes
+
+
+def fresh_models(where: Ints, slots: int) -> Any:
+    """Make models that have learned nothing."""
+    kernels, room = compiled(), room_for_columns(int(where.max()) + 1)
+    of_arms = where.shape[1]
+    scratch = 2 * (room + kernels.COLUMNS) + of_arms * (1 + room + of_arms) + max(of_arms, kernels.COLUMNS)
+    arrays = [np.zeros(size) for size in (room * (room + 1), slots * kernels.SLOT, kernels.WORDS, scratch)]
+    models = kernels.ArmModels(where, *arrays)
+    kernels.begin(models)
+    return models
+
+
+def wider_models(models: Any, columns: int, of_arms: int) -> Any:
+    """Return models with this many columns that share no memory with the others."""
+    if models.where.shape == (columns, of_arms):
+        return type(models)(*[array.copy() for array in models])
+    fresh = fresh_models(product_columns(models.where, columns, of_arms), 0)
+    old, new = compiled().room_of(models), compiled().room_of(fresh)
+    fresh.shared[:old] = models.shared[:old]
+    covariance = fresh.shared[new:].reshape(new, new)
+    covariance[:old, :old] = models.shared[old:].reshape(old, old)
+    return fresh._replace(own=models.own.copy(), stack=models.stack.copy())
+
+
+def _take(mine: Any, theirs: Any) -> None:
+    """Copy an array of a file; ValueError unless it has the same shape and type."""
+    if theirs.shape != mine.shape or theirs.dtype != mine.dtype:
+        raise ValueError("its arrays do not fit its settings")
+    mine[...] = theirs
+
+
+def _checked_columns(where: Any, columns: int, of_arms: int) -> Ints:
+    """Return the columns of the products of a file; ValueError if they are not columns."""
+    if where.shape != (columns, of_arms) or where.dtype != np.int64 or where[0, 0] != 0:
+        raise ValueError("its products do not fit its features")
+    if where.min() < 0 or where.max() >= MOST_COLUMNS or len(np.unique(where)) != where.max() + 1:
+        raise ValueError("its products have no columns")
+    return np.ascontiguousarray(where)

@@ -1,0 +1,243 @@
+"""The learner of HSB with arms that come with the request: models of arms with features give advice, and groups of arms have the guarantee.
+
+In each group the models choose one arm, its *representative*, before anything is drawn. A `Featured` learner without models of its own plays
+the groups as its arms: the loss of a group is that of its representative. So every bound of `Featured` holds, with groups for arms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, Self
+
+import numpy as np
+
+from ..engine.state import EVERY_ARM
+from ..errors import InputError, quoted
+from ..features import Features
+from ..features.request import Request
+from ..policy.learner import Choice, Learner, Memo
+from ..policy.open import Open
+from ..types import Arrays, Floats, Ints, Masks
+from .arm_models import ArmModels, Played, compiled
+from .feature_keys import ContextView
+from .featured import Featured
+from .rates import LearningRate
+
+UNOBSERVED = np.inf  # as propensity: no group's loss was observed, so every estimate is 0
+
+
+class RequestView:
+    """The view of a request: its arms, their groups, their indices, and the representative of each group."""
+
+    __slots__ = ("best", "cells", "context", "groups", "index", "key", "names", "played", "request", "several")
+
+    def __init__(self, request: Request, context: ContextView, groups: Ints, index: Floats, of_groups: int) -> None:
+        self.request, self.context = request, context
+        self.names = list(request.arms)
+        self.groups, self.index = groups, index
+        self.best: Ints = np.empty(of_groups, dtype=np.int64)
+        """The representative of each group; the number of arms for a group without available arms."""
+        self.key: Ints = context.key.copy()
+        self.cells: Ints | None = None
+        """Those of the context, then the representatives, as a decision's memo keeps them."""
+        self.several = False
+        self.played: Played | None = None
+
+    def represent(self, mask: Masks | None) -> Masks | None:
+        """Choose the representatives among the available arms; return the mask of the groups that have one."""
+        advised = compiled().represent(self.index, self.groups, EVERY_ARM if mask is None else mask, self.best)
+        self.key[0] = advised
+        self.cells = None
+        return self.mask()
+
+    def mask(self) -> Masks | None:
+        """Return the mask of the groups that have a representative; None if all have."""
+        there = self.best < len(self.names)
+        return None if there.all() else there.astype(np.uint8)
+
+
+class OpenArms(Learner):
+    """Models of arms with features, and a guarantee about groups of arms."""
+
+    changing_settings = ("encoder", "first_inputs", "models")
+    takes_requests = True
+    counts_feedback = False
+    keeps_cells = True
+
+    def __init__(self, arms: Open, inner: Featured, models: ArmModels) -> None:
+        self.arms, self.inner, self.models = arms, inner, models
+        self.uniform_share = inner.uniform_share  # type: ignore[misc]
+        self._last: RequestView | None = None
+        self._stored: Any = None  # settings of the models, until their arrays are read from a file
+
+    @classmethod
+    def fresh(cls, arms: Open, features: Features, *, learning_rate: LearningRate, implicit: bool) -> Self:
+        """Make a learner that has learned nothing."""
+        inner = Featured.fresh(arms.labels, features, None, learning_rate=learning_rate, implicit=implicit, given=True)
+        return cls(arms, inner, ArmModels.fresh(features, arms.known))
+
+    # -- a round -------------------------------------------------------------------------------------------------------
+
+    @property
+    def rounds(self) -> int:
+        return self.inner.rounds
+
+    def read(self, context: Any) -> tuple[RequestView, int]:
+        if type(context) is not Request:
+            raise InputError(
+                "This policy needs the available arms with each context: decide(context, arms={'a17': {'price': 9}, ...}), or in tables "
+                f"hsb.features.Request(context, arms); given {quoted(context):.200}."
+            )
+        models, inner = self.models, self.inner.read(context.context)[0]
+        rows, kept = models.rows(context)
+        index = models.rank(models.columns(inner.raw), rows)
+        groups = self.arms.options(context.arms.items()) if len(self.arms.labels) > 1 else np.zeros(len(index), dtype=np.int64)
+        self._last = view = RequestView(Request.kept(context.context, kept), inner, groups, index, len(self.arms.labels))
+        return view, 0
+
+    def recall(self, context: Any, memo: Memo | None) -> tuple[RequestView, int]:
+        cells = None if memo is None else memo.cells
+        last = self._last
+        own = cells is not None and last is not None and cells is last.cells
+        view = last if own and last is not None else self.read(context)[0]
+        if cells is not None and not own:
+            split, n = len(cells) - len(self.arms.labels), len(view.names)
+            best = np.asarray(cells[max(split, 0) :], dtype=np.int64)
+            if split >= 0 and self.inner.keys.fits(cells[:split]) and ((best >= 0) & (best <= n)).all():
+                view.context = self.inner.keys.with_cells(view.context, cells[:split])
+                view.represent(None)
+                view.key = view.context.key.copy()
+                view.best[:] = best
+        return self.prepare(view, memo), 0
+
+    def prepare(self, view: RequestView, memo: Memo | None) -> RequestView:
+        if view.context.unseen is not None and view.context.growth is None:
+            view.context = self.inner.prepare(view.context, memo)
+            advised = view.key[0]
+            view.key = view.context.key.copy()
+            view.key[0] = advised
+        return view
+
+    def cells(self, view: RequestView) -> Ints:
+        if view.cells is None:
+            view.cells = np.concatenate([view.context.cells, view.best])
+        return view.cells
+
+    def count(self, view: RequestView) -> int:
+        return len(view.names)
+
+    def choose(self, view: RequestView, mask: Masks | None, u: float) -> Choice:
+        groups = view.represent(mask)
+        group, probability, advice = self.inner.mixture.state.decide(view.key, groups, u)
+        return int(view.best[group]), probability, advice
+
+    def fill(self, view: RequestView, mask: Masks | None, p: Floats) -> None:
+        groups = view.represent(mask)
+        of_groups = np.empty(len(view.best))
+        self.inner.mixture.state.fill(view.key, groups, of_groups)
+        p[:] = 0.0
+        there = view.best < len(view.names)
+        p[view.best[there]] = of_groups[there]
+
+    def advice(self, arm: int) -> float:
+        view = self._last
+        assert view is not None
+        group = int(view.groups[arm])
+        return self.inner.mixture.state.advised(group) if view.best[group] == arm else 0.0
+
+    def learn(
+        self, view: RequestView, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None
+    ) -> Self | None:
+        groups = view.represent(mask) if memo is None or memo.cells is None else view.mask()
+        arms = view.names if mask is None else [name for name, there in zip(view.names, mask, strict=True) if there]
+        view.played = Played(view.names[arm], view.request.arms[view.names[arm]], arms, loss)
+        group = int(view.groups[arm])
+        observed = view.best[group] == arm
+        context = view.context._replace(key=view.key)
+        inner = self.inner.learn(context, groups, group, loss, probability if observed else UNOBSERVED, memo)
+        return None if inner is None else self._with(inner, self.models)
+
+    def undo(self, view: Any) -> None:
+        self.inner.undo(view.context)
+
+    def settle(self, view: Any, rounds: int) -> Self | None:
+        inner, played = self.inner.settle(view.context, rounds), view.played
+        context, grown = view.context, view.context.growth is not None
+        models = self.models.after(view.request.context, context.raw, grown, played, rounds)
+        if inner is None and models is self.models:
+            return None
+        return self._with(self.inner if inner is None else inner, models)
+
+    def _with(self, inner: Featured, models: ArmModels) -> Self:
+        return type(self)(self.arms, inner, models)
+
+    # -- tables --------------------------------------------------------------------------------------------------------
+
+    def check(self, contexts: Any) -> tuple[list[Request], int]:
+        requests = list(contexts)
+        validate = self.validator()
+        for t, request in enumerate(requests):
+            try:
+                validate(request)
+            except InputError as error:
+                raise InputError(f"Row {t}: {error}") from None
+        return requests, 0
+
+    def validator(self) -> Callable[[Any], object]:
+        of_context, reader = self.inner.validator(), self.models.arm_reader
+
+        def read(request: Any) -> None:
+            nonlocal reader
+            if type(request) is not Request:
+                self.read(request)  # raises
+            of_context(request.context)
+            for features in request.arms.values():
+                if features and reader.look(features)[1]:
+                    reader = reader.copy() if reader is self.models.arm_reader else reader
+                    reader.admit(dict(features))
+
+        return read
+
+    def contexts(self, table: Any, points: list[Request]) -> list[Any]:
+        return [request.copy() for request in points]
+
+    # -- arms ----------------------------------------------------------------------------------------------------------
+
+    def with_arm(self, arm: Hashable, features: Any = None) -> Self:
+        raise InputError("The arms of this policy come with each request; a new arm just appears there. Groups are fixed.")
+
+    # -- copies and files ----------------------------------------------------------------------------------------------
+
+    def copy(self) -> Self:
+        return self._with(self.inner.copy(), self.models.copy())
+
+    def to_arrays(self) -> Arrays:
+        of_models = {f"models.{name}": array for name, array in self.models.to_arrays().items()}
+        return {**self.inner.to_arrays(), **of_models}
+
+    def settings(self) -> dict[str, Any]:
+        return {"open": self.arms.to_dict(), **self.inner.settings(), "models": self.models.settings()}
+
+    def with_stored(self, encoder: Any, first: Any, models: Any) -> Self:
+        """Return this fresh learner with the readers of a file's settings; the models are restored with its arrays."""
+        inner = self.inner.with_reader(encoder, first, None)
+        other = self._with(inner, self.models)
+        other._stored = models
+        return other
+
+    def from_arrays(self, arrays: Arrays, rounds: int) -> Self:
+        own = {name.removeprefix("models."): array for name, array in arrays.items() if name.startswith("models.")}
+        rest = {name: array for name, array in arrays.items() if not name.startswith("models.")}
+        inner = self.inner.from_arrays(rest, rounds)
+        return self._with(inner, ArmModels.restore(self._stored, own, inner.reader.features, self.arms.known, rounds))
+
+    def repr_settings(self) -> dict[str, Any]:
+        return self.inner.repr_settings()
+
+    @property
+    def named_columns(self) -> dict[str, str | None] | None:
+        return self.inner.named_columns
+
+    @property
+    def nbytes(self) -> int:
+        return self.inner.nbytes + self.models.nbytes

@@ -1,0 +1,53 @@
+"""Rounds in which the available arms come with the context (`hsb.Open`). Each function takes the policy first, and runs under its lock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..checks import check_u
+from ..errors import InputError
+from ..features.request import Request
+from .decision import Decision
+from .floor import draw
+from .learner import Memo
+
+if TYPE_CHECKING:
+    from .policy import Policy
+
+
+def of(policy: Policy, context: Any, arms: Any) -> Request:
+    """Return the request of a context and its arms; InputError if the policy has a fixed list of arms."""
+    if not policy.learner.takes_requests:
+        raise InputError(
+            f"This policy has a fixed list of arms, {len(policy.arms)} of them. For arms that come with the request make it with "
+            "hsb.HSB(arms=hsb.Open()); to leave out arms for one decision use available=[...]."
+        )
+    if arms is None:
+        return context  # type: ignore[no-any-return]
+    if type(context) is Request:
+        raise InputError("Give the arms in the request or as arms=, not both.")
+    return Request(context, arms)
+
+
+def decide(policy: Policy, request: Request, available: Any, u: Any) -> Decision:
+    """Make the decision of `Policy.decide`."""
+    mask = request.mask(available)
+    if u is not None:
+        check_u(u)
+    learner = policy.learner
+    view = learner.read(request)[0]
+    arm, probability, advice = draw(policy, view, mask, policy.rng.random() if u is None else float(u))
+    memo = Memo(policy.rounds, len(policy.arm_set), advice, learner.cells(view))
+    name = view.names[arm]
+    policy.ledger.feedback.decisions[policy.arms[view.groups[arm]]] += 1
+    among = None if mask is None else tuple(np.array(view.names, dtype=object)[mask > 0])
+    return Decision.issue(policy, view.request, name, probability, among, memo)
+
+
+def choose(policy: Policy, request: Request, available: Any, u: float) -> tuple[Any, float, float]:
+    """Return the arm that `u` selects, its probability, and the share of the advice on it. Changes nothing."""
+    view = policy.learner.read(request)[0]
+    arm, probability, advice = draw(policy, view, request.mask(available), u)
+    return view.names[arm], probability, advice
