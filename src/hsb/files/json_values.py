@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, InputError, quoted
+from ..features.request import Request
 
 TIMES: dict[str, Any] = {"$datetime": datetime, "$date": date, "$time": time}  # a datetime is a date: it comes first
 DEEPEST = 100  # levels of a context: JSON readers take some hundreds, Python's own 1000
-TAGS = [["tuple"], ["dict"], *([tag] for tag in TIMES)]  # a dict with one of these keys alone is written as {"dict": ...}
+TAGS = [["tuple"], ["dict"], ["$request"], *([tag] for tag in TIMES)]  # a dict with one of these keys alone is written as {"dict": ...}
 
 
 def encode_arm(arm: Hashable) -> Any:
@@ -53,6 +54,9 @@ def encode_context(context: Any, levels: int = DEEPEST) -> Any:
         return encode_context(context.tolist(), levels)
     if isinstance(context, np.datetime64):
         context = context.astype("datetime64[us]").item()
+    if type(context) is Request:
+        arms = [[encode_arm(arm), encode_context(features, levels - 1)] for arm, features in context.arms.items()]
+        return {"$request": [encode_context(context.context, levels - 1), arms]}
     for tag, kind in TIMES.items():
         if isinstance(context, kind):
             return {tag: context.isoformat()}
@@ -87,5 +91,16 @@ def decode_context(context: Any) -> Any:
                 return kind.fromisoformat(context[tag])
             except (TypeError, ValueError):
                 raise FileError(f"it holds {quoted(context[tag])} where a {tag[1:]} is needed.") from None
+    if list(context) == ["$request"]:
+        return _decode_request(context["$request"])
     inside = context["dict"] if list(context) == ["dict"] and isinstance(context["dict"], dict) else context
     return {name: decode_context(part) for name, part in inside.items()}
+
+
+def _decode_request(value: Any) -> Request:
+    """Return the request that `encode_context` wrote."""
+    try:
+        context, arms = value
+        return Request(decode_context(context), {decode_arm(arm): decode_context(features) for arm, features in arms})
+    except (TypeError, ValueError, KeyError, InputError):
+        raise FileError(f"it holds {quoted(value):.200} where a request, [context, [[arm, features], ...]], is needed.") from None

@@ -14,6 +14,7 @@ from ..features.request import Request
 from ..files.json_values import decode_arm, encode_arm
 from ..types import Arrays, Floats, Ints
 
+SHARED = 0.25  # prior precision of the shared model, for each pair of an input and one of the arms
 MOST_COLUMNS = 256  # of the shared model; further products share columns
 RECENT = 2048  # rounds that are kept, to learn them again in new units
 LOOKED = 256  # rounds between two looks for numbers that left their range
@@ -192,7 +193,7 @@ class ArmModels:
     def fresh(cls, features: Features, limit: int) -> Self:
         """Make models that have learned nothing."""
         x_reader, arm_reader = FeatureReader(features), FeatureReader(Features())
-        models = fresh_models(product_columns(np.zeros((0, 0), dtype=np.int64), 1, 1), FEWEST)
+        models = fresh_models(product_columns(np.zeros((0, 0), dtype=np.int64), 1, 1), FEWEST, 0, 0)
         return cls(x_reader, arm_reader, models, KnownArms(limit), Recent.empty(0, 0), 0)
 
     @property
@@ -253,7 +254,7 @@ class ArmModels:
         if unseen:
             arm_reader = arm_reader.copy()
             arm_reader.admit(dict(played.features or {}))
-        models, recent, begun = wider_models(self.models, x_reader.places, arm_reader.places), self.recent, self.begun
+        models, recent, begun = wider_models(self.models, x_reader, arm_reader), self.recent, self.begun
         if x_reader.inputs > self.x_reader.inputs or arm_reader.inputs > self.arm_reader.inputs:
             recent, begun = recent.wider(x_reader.inputs, arm_reader.inputs), self.rounds
         return ArmModels(x_reader, arm_reader, models, self.known.copy(), recent, begun)
@@ -269,7 +270,7 @@ class ArmModels:
                 if gone is not None:
                     self.encoded.slots[gone.row] = -1
             self._make_room(slot)
-            compiled().reset_slot(self.models.own, slot)
+            compiled().reset_slot(self.models.own, slot, self.models.stack[compiled().OWN_PRECISION])
             known.register(played.arm, slot)
         of_arm = read_arm(self.arm_reader, played.arm, played.features)[0]
         for reader, values in ((self.x_reader, raw), (self.arm_reader, of_arm)):
@@ -307,7 +308,7 @@ class ArmModels:
         x_reader.refit()
         arm_reader.refit()
         kernels, order = compiled(), self.recent.order(rounds)
-        models = fresh_models(self.models.where, len(self.models.own) // kernels.SLOT)
+        models = fresh_models(self.models.where, len(self.models.own) // kernels.SLOT, x_reader.inputs, arm_reader.inputs)
         x, g = np.empty((len(order), x_reader.places)), np.empty((len(order), arm_reader.places))
         for reader, values, encoded in ((x_reader, self.recent.context, x), (arm_reader, self.recent.arm, g)):
             cells = np.empty((len(order), reader.trees), dtype=np.int64)
@@ -370,7 +371,8 @@ class ArmModels:
         if ((slots < -1) | (slots >= n)).any() or not ((recent.losses >= 0.0) & (recent.losses <= 1.0)).all():
             raise ValueError("its recent rounds do not fit its arms")
         own = parts[""]
-        models = fresh_models(_checked_columns(own["where"], readers[0].places, readers[1].places), max(FEWEST, n))
+        where = _checked_columns(own["where"], readers[0].places, readers[1].places)
+        models = fresh_models(where, max(FEWEST, n), readers[0].inputs, readers[1].inputs)
         words = compiled().SLOT
         stored = (models.shared, own["shared"]), (models.own[: n * words], own["own"]), (models.stack, own["stack"])
         for mine, theirs in stored:
@@ -390,22 +392,24 @@ class ArmModels:
         return sum(array.nbytes for array in arrays) + self.x_reader.nbytes + self.arm_reader.nbytes
 
 
-def fresh_models(where: Ints, slots: int) -> Any:
-    """Make models that have learned nothing."""
+def fresh_models(where: Ints, slots: int, inputs: int, of_arms: int) -> Any:
+    """Make models that have learned nothing, for contexts with `inputs` numbers and arms with `of_arms`."""
     kernels, room = compiled(), room_for_columns(int(where.max()) + 1)
-    of_arms = where.shape[1]
-    scratch = 2 * (room + kernels.COLUMNS) + of_arms * (1 + room + of_arms) + max(of_arms, kernels.COLUMNS)
+    columns = where.shape[1]
+    scratch = 2 * (room + kernels.COLUMNS) + columns * (1 + room + columns) + max(columns, kernels.COLUMNS)
     arrays = [np.zeros(size) for size in (room * (room + 1), slots * kernels.SLOT, kernels.WORDS, scratch)]
     models = kernels.ArmModels(where, *arrays)
+    models.stack[[kernels.PRECISION, kernels.OWN_PRECISION]] = SHARED * (1 + inputs) * (1 + of_arms), 1.0 + inputs
     kernels.begin(models)
     return models
 
 
-def wider_models(models: Any, columns: int, of_arms: int) -> Any:
-    """Return models with this many columns that share no memory with the others."""
+def wider_models(models: Any, x_reader: FeatureReader, arm_reader: FeatureReader) -> Any:
+    """Return models with the columns of these readers, which share no memory with the others."""
+    columns, of_arms = x_reader.places, arm_reader.places
     if models.where.shape == (columns, of_arms):
         return type(models)(*[array.copy() for array in models])
-    fresh = fresh_models(product_columns(models.where, columns, of_arms), 0)
+    fresh = fresh_models(product_columns(models.where, columns, of_arms), 0, x_reader.inputs, arm_reader.inputs)
     old, new = compiled().room_of(models), compiled().room_of(fresh)
     fresh.shared[:old] = models.shared[:old]
     covariance = fresh.shared[new:].reshape(new, new)

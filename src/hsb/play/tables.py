@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError, quoted
 from ..policy import Policy, tables
 from ..policy.rows import check_shape, losses_or_rewards
+from . import requests
 from ..structures.spaces import numbers
 
 CHUNK = 1 << 14
@@ -85,6 +86,8 @@ def _simulate(
     progress: Callable[[int, int], None] | None,
 ) -> Run:
     points, clipped = tables.check(policy, contexts)
+    if policy.learner.takes_requests:
+        return Run(*requests.simulate(policy, points, losses, rewards, available, progress))
     name, values = losses_or_rewards("simulate", losses, rewards)
     table = np.ascontiguousarray(numbers(name, values))
     scale, are_rewards = policy.loss_scale, rewards is not None

@@ -172,6 +172,11 @@ class HSB(Policy):
         prior = getattr(self.learner, "prior", None)
         return prior.structure if isinstance(prior, StructurePrior) else None
 
+    @property
+    def _proved(self) -> Structured | Featured:
+        """The learner that the guarantee is about: with open arms, the one that plays their groups."""
+        return self.learner.inner if isinstance(self.learner, OpenArms) else self.learner
+
     def regret_bound(
         self,
         horizon: float | None = None,
@@ -208,7 +213,7 @@ class HSB(Policy):
         """
         with self.lock:
             settle(self)
-            learner = self.learner
+            learner = self._proved
             if flag("advice", advice):
                 return learner.bound(learner.mixture.advice_cost(), horizon, floor=self.floor, delay=delay)
             if isinstance(learner, Featured):
@@ -242,9 +247,10 @@ class HSB(Policy):
         with self.lock:
             settle(self)
             about: Any = {"arms": self.arms, "units": self.loss_scale.units, "who": type(self).__name__}
-            if isinstance(self.learner, Featured):
-                return one_feature.certificate(self.learner, delta, **about)
-            return self.learner.certificate(delta, **about)
+            learner = self._proved
+            if isinstance(learner, Featured):
+                return one_feature.certificate(learner, delta, **about)
+            return learner.certificate(delta, **about)
 
     def explain(
         self,

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import InputError, quoted
 from ..types import Floats, Masks
 from .learner import Choice
 
 if TYPE_CHECKING:
     from .policy import Policy
 
+CLOSE = 1e-9  # tolerance of a sum of probabilities
 BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
 
@@ -67,3 +69,17 @@ def mix(p: Floats, masks: Masks | None, share: float) -> Floats:
         return p
     among = np.ones(p.shape) if masks is None else (masks > 0).astype(np.float64)
     return np.asarray((1.0 - share) * p + share * among / among.sum(axis=-1, keepdims=True))
+
+
+def draw_from(q: Floats, u: float, arms: int) -> tuple[int, float]:
+    """Return the arm that `u` draws from a distribution, and its probability. Sums begin at the first arm, on every machine."""
+    q = np.asarray(q, dtype=np.float64)
+    if q.shape != (arms,) or not (q >= 0.0).all():
+        raise InputError(f"mixed must return a probability for each of the {arms} arms; it returned {quoted(q)}.")
+    sums = np.cumsum(q)
+    if not abs(sums[-1] - 1.0) <= CLOSE:
+        raise InputError(f"mixed must return probabilities that add to 1; they add to {float(sums[-1])!r}.")
+    index = int(np.searchsorted(sums, u, side="right"))
+    if index >= arms or q[index] <= 0.0:
+        index = int(np.flatnonzero(q)[-1])
+    return index, min(float(q[index]), 1.0)

@@ -8,16 +8,17 @@ import numpy as np
 
 from ..checks import check_u, function
 from ..errors import InputError, quoted
+from ..features.request import Request
 from ..types import Floats
 from .decision import Decision
-from .floor import add_share, distribution, draw, mix, rest_of, uniform_share
+from .floor import CLOSE, add_share, distribution, draw, draw_from, mix, rest_of, uniform_share
 from .learner import Choice, Memo
+from . import requests
 from .tables import each_row, each_u
 
 if TYPE_CHECKING:
     from .policy import Policy
 
-CLOSE = 1e-9  # tolerance of a sum of probabilities
 
 
 def propose(policy: Policy, context: Any, u: Any, available: Any, mixed: Any) -> Decision:
@@ -25,12 +26,14 @@ def propose(policy: Policy, context: Any, u: Any, available: Any, mixed: Any) ->
     check_u(u)
     mixed = function("mixed", mixed)
     learner, arm_set = policy.learner, policy.arm_set
+    if type(context) is Request:
+        return requests.propose(policy, requests.of(policy, context, None), available, float(u), mixed)
     mask = arm_set.mask(available)
     view = learner.read(context)[0]
     if mixed is None:
         arm, probability, advice = draw(policy, view, mask, float(u))
     else:
-        arm, probability = _draw_from(mixed(distribution(policy, view, mask)), float(u), len(arm_set))
+        arm, probability = draw_from(mixed(distribution(policy, view, mask)), float(u), len(arm_set))
         advice = learner.advice(arm)
     names = None if available is None and not arm_set.removed else arm_set.names(mask) or tuple(arm_set.arms)
     decision = Decision(context=context, arm=arm_set.arms[arm], propensity=probability, available=names)
@@ -106,17 +109,3 @@ def _propose_or_none(policy: Policy, context: Any, u: float, mixed: Any) -> Deci
         return propose(policy, context, u, None, mixed)
     except InputError:
         return None
-
-
-def _draw_from(q: Floats, u: float, arms: int) -> tuple[int, float]:
-    """Return the arm that `u` draws from a distribution, and its probability. Sums begin at the first arm, on every machine."""
-    q = np.asarray(q, dtype=np.float64)
-    if q.shape != (arms,) or not (q >= 0.0).all():
-        raise InputError(f"mixed must return a probability for each of the {arms} arms; it returned {quoted(q)}.")
-    sums = np.cumsum(q)
-    if not abs(sums[-1] - 1.0) <= CLOSE:
-        raise InputError(f"mixed must return probabilities that add to 1; they add to {float(sums[-1])!r}.")
-    index = int(np.searchsorted(sums, u, side="right"))
-    if index >= arms or q[index] <= 0.0:
-        index = int(np.flatnonzero(q)[-1])
-    return index, min(float(q[index]), 1.0)

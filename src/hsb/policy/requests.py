@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..checks import check_u
 from ..errors import InputError
 from ..features.request import Request
+from ..types import Floats, Masks
 from .decision import Decision
-from .floor import draw
+from .decisions import Decisions
+from .floor import distribution, draw, draw_from
 from .learner import Memo
 
 if TYPE_CHECKING:
@@ -42,8 +42,34 @@ def decide(policy: Policy, request: Request, available: Any, u: Any) -> Decision
     memo = Memo(policy.rounds, len(policy.arm_set), advice, learner.cells(view))
     name = view.names[arm]
     policy.ledger.feedback.decisions[policy.arms[view.groups[arm]]] += 1
-    among = None if mask is None else tuple(np.array(view.names, dtype=object)[mask > 0])
+    among = None if mask is None else _names(view, mask)
     return Decision.issue(policy, view.request, name, probability, among, memo)
+
+
+def decide_many(policy: Policy, requests: list[Request], available: Any, us: Floats) -> Decisions:
+    """Make the decisions of `Policy.decide_many`, for requests that were checked."""
+    if available is not None:
+        raise InputError("available= is for a fixed list of arms; each of these requests lists its own. Leave it out.")
+    return Decisions([decide(policy, request, None, u) for request, u in zip(requests, us.tolist(), strict=True)])
+
+
+def propose(policy: Policy, request: Request, available: Any, u: float, mixed: Any) -> Decision:
+    """Make the decision of `Policy.propose`."""
+    learner, mask = policy.learner, request.mask(available)
+    view = learner.read(request)[0]
+    if mixed is None:
+        arm, probability, advice = draw(policy, view, mask, u)
+    else:
+        arm, probability = draw_from(mixed(distribution(policy, view, mask)), u, len(view.names))
+        advice = learner.advice(arm)
+    among = None if mask is None else _names(view, mask)
+    decision = Decision(context=view.request, arm=view.names[arm], propensity=probability, available=among)
+    decision.memo = Memo(policy.rounds, len(policy.arm_set), advice, learner.cells(view))
+    return decision
+
+
+def _names(view: Any, mask: Masks) -> tuple[Any, ...]:
+    return tuple(name for name, there in zip(view.names, mask, strict=True) if there)
 
 
 def choose(policy: Policy, request: Request, available: Any, u: float) -> tuple[Any, float, float]:

@@ -15,6 +15,7 @@ from ..checks import is_number, listed
 from ..errors import InputError, quoted
 from ..structures.spaces import numbers
 from ..types import Floats, Ints, Masks
+from . import requests
 from .checking import check_decision
 from .decision import Decision
 from .decisions import Decisions
@@ -38,6 +39,8 @@ def decide_many(policy: Policy, contexts: Any, available: Any, u: Any) -> Decisi
     learner, arm_set = policy.learner, policy.arm_set
     points, clipped = learner.check(contexts)
     n = len(points)
+    if learner.takes_requests:
+        return requests.decide_many(policy, points, available, policy.rng.random(n) if u is None else each_u(u, n))
     masks, rows = _masks(policy, available, n), learner.contexts(contexts, points)
     us = policy.rng.random(n) if u is None else each_u(u, n)
     arms, probabilities, advice = decide_rows(policy, points, masks, us)
@@ -140,7 +143,7 @@ def play(
     """
     with policy.lock:
         settle(policy)
-        if losses.shape[1] != len(policy.arm_set):
+        if losses.shape[1] != len(policy.arm_set) and not policy.learner.takes_requests:
             raise InputError(
                 f"The table has {losses.shape[1]} arms, the policy now {len(policy.arm_set)}. Add arms before or after playing a table."
             )

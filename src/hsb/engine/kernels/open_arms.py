@@ -27,11 +27,11 @@ from .jit import inner, kernel
 from .splitmix import STEP, mixed
 
 INPUTS = 3  # of the stack: the shared prediction, that with the arm's own, and a constant
-WEIGHTS, COVARIANCE, ROUNDS, LOST, EVIDENCE, SHORT, SHORT_PLAYS, LONG, LONG_PLAYS, WORDS = 0, 3, 12, 13, 14, 15, 16, 17, 18, 19
+WEIGHTS, COVARIANCE, ROUNDS, LOST, EVIDENCE, SHORT, SHORT_PLAYS, LONG, LONG_PLAYS = 0, 3, 12, 13, 14, 15, 16, 17, 18
+PRECISION, OWN_PRECISION, WORDS = 19, 20, 21  # of the shared model and of the arms' own, set from outside
 PRIOR = (0.5, 0.5, 0.0)
 STACK_PRECISION = 5.0
-WIDTHS, OWN, PATIENCE = 0.1, 0.5, 5000.0
-SHARED_PRECISION, OWN_PRECISION = 1.0, 1.0
+WIDTHS, OWN, PATIENCE = 0.1, 0.2, 5000.0
 MEMORY, LONG_MEMORY = 0.98, 0.998
 SHRINK, SURE = 4.0, 1e4
 LEAST = 0.01
@@ -144,7 +144,7 @@ def rank(models, x, ranked):
     plain = 0.0
     for i in range(used):
         plain += o[i] * o[i]
-    unknown = math.sqrt(plain / OWN_PRECISION)
+    unknown = math.sqrt(plain / stack[OWN_PRECISION])
     optimism = WIDTHS * (1.0 + min(2.0, stack[ROUNDS] / PATIENCE))
     for k in range(len(ranked.rows)):
         g = ranked.arms[ranked.rows[k]]
@@ -258,28 +258,28 @@ def start(models):
     for k in range(len(shared)):
         shared[k] = 0.0
     for c in range(room):
-        shared[room + c * room + c] = 1.0 / SHARED_PRECISION
+        shared[room + c * room + c] = 1.0 / stack[PRECISION]
     for slot in range(len(models.own) // SLOT):
-        start_slot(models.own, slot)
-    for k in range(LOST, WORDS):
+        start_slot(models.own, slot, stack[OWN_PRECISION])
+    for k in range(LOST, PRECISION):
         stack[k] = 0.0
     stack[EVIDENCE] = 1.0
 
 
 @inner
-def start_slot(own, slot):
+def start_slot(own, slot, precision):
     """Set the model of a slot to its prior."""
     first = slot * SLOT
     for k in range(SLOT):
         own[first + k] = 0.0
     for i in range(COLUMNS):
-        own[first + COLUMNS + i * COLUMNS + i] = 1.0 / OWN_PRECISION
+        own[first + COLUMNS + i * COLUMNS + i] = 1.0 / precision
 
 
-@kernel("D1 l")
-def reset_slot(own, slot):
+@kernel("D1 l d")
+def reset_slot(own, slot, precision):
     """Set the model of a slot to its prior."""
-    start_slot(own, slot)
+    start_slot(own, slot, precision)
 
 
 @kernel("ArmModels(L2 D1 D1 D1 D1)")
