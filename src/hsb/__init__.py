@@ -56,7 +56,7 @@ __all__ = [
 ]
 __all__ += ["Category", "Composite", "Cycle", "Features", "Flag", "Number", "Tags", "Time"]
 __all__ += ["BrokenState", "BudgetError", "FileError", "InputError", "StaleDecision"]
-__all__ += ["HSB", "Open", "BestFixed", "Certificate", "CsbFtpl", "EpochGreedy", "Exp3", "Exp4", "LinUCB"]
+__all__ += ["HSB", "BestFixed", "Certificate", "CsbFtpl", "EpochGreedy", "Exp3", "Exp4", "LinUCB", "Open"]
 __all__ += ["MixtureOfMappings", "Policy", "SExp3", "TreeThompson", "Uniform"]
 __all__ += ["ArbitrarySplits", "BinaryTree", "Box", "Cells", "GroupedLexicographic", "Hierarchy", "KaryTree"]
 __all__ += ["Lexicographic", "OneOf", "PositionSplits", "Structure"]

@@ -4,5 +4,18 @@ from .composite import Composite
 from .declared import Features
 from .kinds import Category, Cycle, FeatureKind, Flag, Number, Tags, Time
 from .reader import FeatureReader
+from .request import Request
 
-__all__ = ["Category", "Composite", "Cycle", "FeatureKind", "FeatureReader", "Features", "Flag", "Number", "Tags", "Time"]
+__all__ = [
+    "Category",
+    "Composite",
+    "Cycle",
+    "FeatureKind",
+    "FeatureReader",
+    "Features",
+    "Flag",
+    "Number",
+    "Request",
+    "Tags",
+    "Time",
+]

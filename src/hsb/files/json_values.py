@@ -11,7 +11,12 @@ from ..features.request import Request
 
 TIMES: dict[str, Any] = {"$datetime": datetime, "$date": date, "$time": time}  # a datetime is a date: it comes first
 DEEPEST = 100  # levels of a context: JSON readers take some hundreds, Python's own 1000
-TAGS = [["tuple"], ["dict"], ["$request"], *([tag] for tag in TIMES)]  # a dict with one of these keys alone is written as {"dict": ...}
+TAGS = [
+    ["tuple"],
+    ["dict"],
+    ["$request"],
+    *([tag] for tag in TIMES),
+]  # a dict with one of these keys alone is written as {"dict": ...}
 
 
 def encode_arm(arm: Hashable) -> Any:
@@ -103,4 +108,6 @@ def _decode_request(value: Any) -> Request:
         context, arms = value
         return Request(decode_context(context), {decode_arm(arm): decode_context(features) for arm, features in arms})
     except (TypeError, ValueError, KeyError, InputError):
-        raise FileError(f"it holds {quoted(value):.200} where a request, [context, [[arm, features], ...]], is needed.") from None
+        raise FileError(
+            f"it holds {quoted(value):.200} where a request, [context, [[arm, features], ...]], is needed."
+        ) from None

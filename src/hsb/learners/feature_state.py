@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from ..engine.kernels import header as h
-from ..engine.state import Member, State, add_options, hang, make_cells, make_ensemble, make_given, make_head, make_tree, set_places
+from ..engine.state import (
+    Member,
+    State,
+    add_options,
+    hang,
+    make_cells,
+    make_ensemble,
+    make_given,
+    make_head,
+    make_tree,
+    set_places,
+)
 from ..engine.state.member import FEW_WORDS
 from ..features import FeatureReader
 from ..files.memory_limit import afford

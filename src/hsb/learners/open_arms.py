@@ -66,7 +66,7 @@ class OpenArms(Learner):
 
     def __init__(self, arms: Open, inner: Featured, models: ArmModels) -> None:
         self.arms, self.inner, self.models = arms, inner, models
-        self.uniform_share = inner.uniform_share  # type: ignore[misc]
+        self.uniform_share = inner.uniform_share
         self._last: RequestView | None = None
         self._stored: Any = None  # settings of the models, until their arrays are read from a file
 

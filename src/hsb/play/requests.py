@@ -25,7 +25,7 @@ def simulate(
     available: Any,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[Any, Floats, Floats]:
-    """Play requests, with a row of losses for each, in the order of its arms; rows may differ in length. Return arms, losses and propensities."""
+    """Play requests, with a row of losses for each, in the order of its arms. Return arms, losses and propensities."""
     name, values = losses_or_rewards("simulate", losses, rewards)
     if available is not None:
         raise InputError("available= is for a fixed list of arms; each of these requests lists its own. Leave it out.")
@@ -55,7 +55,9 @@ def _padded(name: str, values: Any, requests: Sequence[Request]) -> Floats:
     table = np.empty((len(rows), max(map(len, rows), default=1)))
     for t, (row, request) in enumerate(zip(rows, requests, strict=True)):
         if row.shape != (len(request.arms),):
-            raise InputError(f"{name}[{t}] needs {len(request.arms)} numbers, one for each arm of its request; given shape {row.shape}.")
+            raise InputError(
+                f"{name}[{t}] needs {len(request.arms)} numbers, one for each arm of its request; given shape {row.shape}."
+            )
         table[t] = row[0]
         table[t, : len(row)] = row
     return table

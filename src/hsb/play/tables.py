@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError, quoted
 from ..policy import Policy, tables
 from ..policy.rows import check_shape, losses_or_rewards
-from . import requests
 from ..structures.spaces import numbers
+from . import requests
 
 CHUNK = 1 << 14
 

@@ -130,11 +130,13 @@ class HSB(Policy):
             )
         assert arms is not None
         opened = arms if isinstance(arms, Open) else None
-        arm_set = ArmSet(arms if opened is None else opened.labels)
+        arm_set = ArmSet(arms.labels if isinstance(arms, Open) else arms)
         learner: Structured | Featured | OpenArms
         if opened is not None:
             _refuse_with_open(structure=structure, horizon=horizon, regions=regions, stop=stop, arm_features=arm_features)
-            learner = OpenArms.fresh(opened, _features(features), learning_rate=learning_rate, implicit=flag("implicit", implicit))
+            learner = OpenArms.fresh(
+                opened, _features(features), learning_rate=learning_rate, implicit=flag("implicit", implicit)
+            )
         elif structure is None:
             settings = {"horizon": horizon, "regions": regions, "drift": drift, "stop": stop}
             _refuse_without_structure([name for name, value in settings.items() if value != STRUCTURE_ONLY[name]])
@@ -324,6 +326,8 @@ class HSB(Policy):
 
         learner = self.learner
         options: dict[str, Any] = {"names": names, "rules": rules, "top": top, "effort": effort, "progress": progress}
+        if isinstance(learner, OpenArms):
+            raise InputError("explain is for a fixed list of arms; this policy has arms=hsb.Open().")
         if isinstance(learner, Featured):
             points: Any = None if contexts is None else learner.check(contexts)[0]
             sample = None if points is None else points.raw(learner.reader, 0, len(points))[0]

@@ -48,7 +48,8 @@ def _check_request(policy: Policy, decision: Decision) -> tuple[Masks | None, in
     request, propensity = decision.context, decision.propensity
     if type(request) is not Request:
         raise InputError(
-            f"This policy learns decisions with their available arms: context=hsb.features.Request(context, arms); given {quoted(request):.200}."
+            "This policy learns decisions with their available arms: context=hsb.features.Request(context, arms); given "
+            f"{quoted(request):.200}."
         )
     names = list(request.arms)
     if not is_hashable(decision.arm) or decision.arm not in request.arms:
@@ -62,7 +63,9 @@ def _check_request(policy: Policy, decision: Decision) -> tuple[Masks | None, in
 
 
 def _wrong_propensity(propensity: Any) -> InputError:
-    return InputError(f"propensity must be in (0, 1], the probability with which the arm was played; given {quoted(propensity)}.")
+    return InputError(
+        f"propensity must be in (0, 1], the probability with which the arm was played; given {quoted(propensity)}."
+    )
 
 
 def check_arm_features(policy: Policy, arm: Any, features: Any) -> None:

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checks import check_u, function
-from ..errors import InputError, quoted
+from ..errors import InputError
 from ..features.request import Request
 from ..types import Floats
+from . import requests
 from .decision import Decision
 from .floor import CLOSE, add_share, distribution, draw, draw_from, mix, rest_of, uniform_share
 from .learner import Choice, Memo
-from . import requests
 from .tables import each_row, each_u
 
 if TYPE_CHECKING:
     from .policy import Policy
-
 
 
 def propose(policy: Policy, context: Any, u: Any, available: Any, mixed: Any) -> Decision:

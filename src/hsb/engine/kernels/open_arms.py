@@ -64,7 +64,7 @@ class Ranked(NamedTuple):
     """The row of each arm of the request."""
     slots: NDArray[np.int64]
     """The slot of each arm's own model, or UNKNOWN."""
-    index: NDArray[np.float64]
+    indices: NDArray[np.float64]
     """Output: the index of each arm."""
 
 
@@ -87,7 +87,7 @@ def _fold(x, o):
 
 @inner
 def _contract(models, x, room, weights, covariance):
-    """Fill the weights and the covariance of the shared model as functions of g alone, for this x; `covariance` has a row of `room` words each."""
+    """Fill the weights of the shared model as a function of g alone, for this x, and half of its covariance, in rows of `room` words."""
     where, shared = models.where, models.shared
     dg = where.shape[1]
     n = _columns(where)
@@ -156,18 +156,13 @@ def rank(models, x, ranked):
             own = ridge.predict(models.own, first, o, used)
             own_width = ridge.width(models.own, first + COLUMNS, COLUMNS, o, v, used)
         value = _weighed(stack, line, own) - optimism * (width + OWN * own_width)
-        ranked.index[k] = value if value == value else math.inf
+        ranked.indices[k] = value if value == value else math.inf
 
 
 @inner
 def _weighed(stack, line, own):
     """Return the stacked prediction."""
-    return (
-        0.5
-        + stack[WEIGHTS] * (_cut(line) - 0.5)
-        + stack[WEIGHTS + 1] * (_cut(line + own) - 0.5)
-        + stack[WEIGHTS + 2]
-    )
+    return 0.5 + stack[WEIGHTS] * (_cut(line) - 0.5) + stack[WEIGHTS + 1] * (_cut(line + own) - 0.5) + stack[WEIGHTS + 2]
 
 
 @kernel("D1 L1 C1 L1")

@@ -29,4 +29,14 @@ __all__ = [
 __all__ += ["coarser", "make_advisor", "rows_at"]
 __all__ += ["add_options", "make_ensemble", "rescale", "resized_ensemble", "room_for", "set_places", "width_for"]
 __all__ += ["FitRows", "begin_own_rounds", "fit_ensemble", "rounds_known"]
-__all__ += ["make_cells", "make_given", "make_graph", "make_head", "make_intervals", "make_one_of", "make_tree", "resized", "warm_start"]
+__all__ += [
+    "make_cells",
+    "make_given",
+    "make_graph",
+    "make_head",
+    "make_intervals",
+    "make_one_of",
+    "make_tree",
+    "resized",
+    "warm_start",
+]

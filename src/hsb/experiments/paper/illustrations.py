@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...learners.structured import Structured
 from ...policies import HSB
 from ...policy.decision import Decision
 from ...structures import BinaryTree
@@ -156,6 +157,7 @@ def count_nodes(*, depths: list[int], arms: int) -> dict[str, int]:
         policy = HSB(BinaryTree(depth=depth), arms=arms, learning_rate=0.1, seed=0)
         for context in [*(2.0**-level for level in range(1, depth + 1)), 0.0, 0.0]:
             policy.learn(policy.decide(context), loss=0.5)
+        assert isinstance(policy.learner, Structured)
         visited[str(depth)] = int(policy.learner.mixture.state.visited[-1])
     return visited
 

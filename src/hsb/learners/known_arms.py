@@ -1,0 +1,140 @@
+"""The arms that a policy with open arms knows, the arms that it encoded lately, and the rounds that it keeps to learn them again."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from ..errors import InputError, quoted
+from ..features import FeatureReader
+from ..types import Floats, Ints
+
+RECENT = 2048  # rounds that are kept, to learn them again in new units
+FEWEST = 64  # slots at first
+
+
+class Entry(NamedTuple):
+    """An arm as it was last encoded."""
+
+    features: Mapping[str, Any] | None
+    row: int
+    unseen: bool
+    """Whether its features have something that the reader does not know yet."""
+
+
+class EncodedArms:
+    """Arms that were encoded lately. A cache: it holds nothing that the models have learned."""
+
+    def __init__(self, columns: int) -> None:
+        self.entries: dict[Hashable, Entry] = {}
+        self.columns = columns
+        self.g: Floats = np.zeros((0, columns))
+        self.slots: Ints = np.zeros(0, dtype=np.int64)
+
+    def add(self, arm: Hashable, features: Mapping[str, Any] | None, reader: FeatureReader, slot: int) -> Entry:
+        """Encode an arm."""
+        kept = None if features is None else dict(features)
+        raw, unseen = read_arm(reader, arm, kept)
+        before = self.entries.get(arm)
+        row = len(self.entries) if before is None else before.row
+        if row >= len(self.g):
+            self._grow()
+        cells = np.empty(reader.trees, dtype=np.int64)
+        reader.encode(raw, self.g[row], cells)
+        self.slots[row] = slot
+        entry = self.entries[arm] = Entry(kept, row, unseen)
+        return entry
+
+    def _grow(self) -> None:
+        size = max(FEWEST, 2 * len(self.g))
+        g, slots = np.zeros((size, self.columns)), np.full(size, -1, dtype=np.int64)
+        g[: len(self.g)], slots[: len(self.slots)] = self.g, self.slots
+        self.g, self.slots = g, slots
+
+
+class KnownArms:
+    """The arms that have a slot, by name; when there is no slot left, the arm that was least recently available gives up its own."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.slot: dict[Hashable, int] = {}
+        self.names: list[Hashable] = []
+        self.available: Ints = np.zeros(FEWEST, dtype=np.int64)  # the round in which each was last available
+        self.totals: Floats = np.zeros((FEWEST, 2))  # plays and losses of each
+        self.gone: Floats = np.zeros(2)  # of all that gave up their slot
+
+    def place(self, arm: Hashable) -> tuple[int, bool]:
+        """Return the slot of an arm, and whether it has to be registered."""
+        slot = self.slot.get(arm)
+        if slot is not None:
+            return slot, False
+        if len(self.names) < self.limit:
+            return len(self.names), True
+        return int(np.argmin(self.available[: len(self.names)])), True
+
+    def register(self, arm: Hashable, slot: int) -> Hashable | None:
+        """Give a slot to an arm; return the arm that had it."""
+        before: Hashable | None = None
+        if slot == len(self.names):
+            if slot >= len(self.available):
+                self.available = np.concatenate([self.available, np.zeros_like(self.available)])
+                self.totals = np.concatenate([self.totals, np.zeros_like(self.totals)])
+            self.names.append(arm)
+        else:
+            before = self.names[slot]
+            self.slot.pop(before, None)
+            self.gone += self.totals[slot]
+            self.totals[slot] = 0.0
+            self.names[slot] = arm
+        self.slot[arm] = slot
+        return before
+
+    def copy(self) -> KnownArms:
+        """Return an independent copy."""
+        other = KnownArms(self.limit)
+        other.slot, other.names = dict(self.slot), list(self.names)
+        other.available, other.totals, other.gone = self.available.copy(), self.totals.copy(), self.gone.copy()
+        return other
+
+
+class Recent(NamedTuple):
+    """The last rounds, a row each; round t is in row t % RECENT."""
+
+    context: Floats
+    arm: Floats
+    slots: Ints
+    losses: Floats
+
+    @classmethod
+    def empty(cls, inputs: int, of_arms: int) -> Self:
+        """Return room for RECENT rounds."""
+        slots = np.full(RECENT, -1, dtype=np.int64)
+        return cls(np.full((RECENT, inputs), np.nan), np.full((RECENT, of_arms), np.nan), slots, np.zeros(RECENT))
+
+    def wider(self, inputs: int, of_arms: int) -> Self:
+        """Return a copy with more inputs, unknown in past rounds."""
+        other = type(self).empty(inputs, of_arms)
+        other.context[:, : self.context.shape[1]], other.arm[:, : self.arm.shape[1]] = self.context, self.arm
+        other.slots[:], other.losses[:] = self.slots, self.losses
+        return other
+
+    def copy(self) -> Self:
+        """Return an independent copy."""
+        return self.wider(self.context.shape[1], self.arm.shape[1])
+
+    def order(self, rounds: int) -> Ints:
+        """Return the rows in use, the oldest first."""
+        first = max(0, rounds - RECENT)
+        return np.arange(first, rounds, dtype=np.int64) % RECENT
+
+
+def read_arm(reader: FeatureReader, arm: Hashable, features: Mapping[str, Any] | None) -> tuple[Floats, bool]:
+    """Return the raw row of an arm's features, and whether they have something new."""
+    if not features:
+        return np.full(reader.inputs, np.nan), False
+    try:
+        return reader.look(features)
+    except InputError as error:
+        raise InputError(f"Features of arm {quoted(arm):.100}: {error}") from None
