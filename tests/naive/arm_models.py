@@ -49,11 +49,7 @@ class NaiveArmModels:
         phi, o = self.products(x, g), self.folded(x)
         own = self.own.get(slot, Ridge(np.full(len(o), self.own_precision)))
         line = 0.5 + self.shared.w @ phi
-        return (
-            np.array([cut(line) - 0.5, cut(line + own.w @ o) - 0.5, 1.0]),
-            self.shared.width(phi),
-            own.width(o),
-        )
+        return (np.array([cut(line) - 0.5, cut(line + own.w @ o) - 0.5, 1.0]), self.shared.width(phi), own.width(o))
 
     def index(self, x: Array, g: Array, slot: int) -> float:
         inputs, shared, own = self.inputs(x, g, slot)

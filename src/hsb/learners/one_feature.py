@@ -54,15 +54,27 @@ def regret_bound(
     return learner.bound(cost, horizon, floor=floor, delay=delay)
 
 
-def certificate(learner: Featured, delta: float | None, *, arms: list[Any], units: str, who: str) -> Certificate:
-    """Return the certificate against every rule on one feature and every single arm, and against the advice of the ensemble."""
+def certificate(
+    learner: Featured, delta: float | None, *, arms: list[Any], units: str, who: str, groups: bool = False
+) -> Certificate:
+    """Return the certificate against every rule on one feature and every single arm, and against the advice of the ensemble.
+
+    `groups`: its arms are groups of arms.
+    """
     mixture, head = learner.mixture, OptionsView(learner.mixture.state.members[0])
     confidence, prices = mixture.confidence_cost(delta, who), 0.0 if delta is None else 1.0
     log_prior = np.log(head.prior)
     gains = log_options(head.F, np.array([head.row]), head.options)[0] - (1.0 + prices) * log_prior
     rules = gains[CONSTANT:] + _rule_gains(learner, prices)
     cost, advice = float(rules.max()) + confidence, float(gains[ENSEMBLE]) + confidence
-    return mixture.certificate(cost, delta, against=AGAINST, units=units, shifted=learner.baseline.ever, advice=advice)
+    return mixture.certificate(
+        cost,
+        delta,
+        against=AGAINST.replace("single arm", "single group of arms") if groups else AGAINST,
+        units=units,
+        shifted=learner.baseline.ever,
+        advice=advice,
+    )
 
 
 def _rule_gains(learner: Featured, prices: float) -> Floats:

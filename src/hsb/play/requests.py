@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import InputError
 from ..features.request import Request
 from ..policy import Policy, tables
+from ..policy.requests import refuse_available
 from ..policy.rows import losses_or_rewards
 from ..structures.spaces import numbers
 from ..types import Floats
@@ -27,8 +28,7 @@ def simulate(
 ) -> tuple[Any, Floats, Floats]:
     """Play requests, with a row of losses for each, in the order of its arms. Return arms, losses and propensities."""
     name, values = losses_or_rewards("simulate", losses, rewards)
-    if available is not None:
-        raise InputError("available= is for a fixed list of arms; each of these requests lists its own. Leave it out.")
+    refuse_available(available)
     table, are_rewards, total = _padded(name, values, requests), rewards is not None, len(requests)
     policy.loss_scale.check_table(table, name + "[{}]")
     played, probabilities, suffered = np.empty(total, dtype=object), np.empty(total), np.empty(total)

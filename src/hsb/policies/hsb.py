@@ -37,6 +37,15 @@ STRUCTURE_ONLY = {
 }  # settings that need a structure, with their defaults
 
 
+OPEN_GUARANTEE = (
+    "On average over its random draws, it never loses much more than its own models' advice, the best single group of arms, or the best rule "
+    "that names a group for each category, rank or side of a cut of one feature of the context. In each group its models choose the arm, "
+    "before the group is drawn; each arm of always= is a group, and all arms in no group are one. Nothing is proved about how well the models "
+    "choose within a group. regret_bound(T) and the conditions are those of hsb.HSB.guarantee, with groups for arms. Rounds in which a group "
+    "has no available arm do not count for rules that name it."
+)
+
+
 class HSB(Policy):
     """Hierarchical Structure based Bandits: the policy to begin with. It needs only `arms`: no horizon, no rate, no drift.
 
@@ -52,7 +61,8 @@ class HSB(Policy):
     paper's algorithm, by default without an advisor.
 
     - `structure`: how contexts may be divided, e.g. `hsb.BinaryTree(depth=10)`. Default: none, for contexts of any kind.
-    - `arms`: the number of arms, which are then 0, 1, ...; or a list of the arms (any hashables).
+    - `arms`: the number of arms, which are then 0, 1, ...; or a list of the arms (any hashables); or `hsb.Open()`, for arms with features that
+      come with each request. The guarantee is then about groups of arms (`hsb.Open`).
     - `features`: only without a structure: the features and their kinds (`hsb.Features`). Default: inferred from the data.
     - `arm_features`: only without a structure: features of each arm, {arm: {name: value}}. A new arm is initialised from similar arms.
     - `horizon`: the number of rounds to come, if known. It sets Corollary 1's constant rate, for an optimal partition into `regions` regions
@@ -167,6 +177,8 @@ class HSB(Policy):
             floor=floor,
             seed=seed,
         )
+        if opened is not None:
+            self.guarantee = OPEN_GUARANTEE  # type: ignore[misc]
 
     @property
     def structure(self) -> Structure | None:
@@ -251,7 +263,7 @@ class HSB(Policy):
             about: Any = {"arms": self.arms, "units": self.loss_scale.units, "who": type(self).__name__}
             learner = self._proved
             if isinstance(learner, Featured):
-                return one_feature.certificate(learner, delta, **about)
+                return one_feature.certificate(learner, delta, **about, groups=isinstance(self.learner, OpenArms))
             return learner.certificate(delta, **about)
 
     def explain(

@@ -46,10 +46,14 @@ def decide(policy: Policy, request: Request, available: Any, u: Any) -> Decision
     return Decision.issue(policy, view.request, name, probability, among, memo)
 
 
-def decide_many(policy: Policy, requests: list[Request], available: Any, us: Floats) -> Decisions:
-    """Make the decisions of `Policy.decide_many`, for requests that were checked."""
+def refuse_available(available: Any) -> None:
+    """Raise InputError for available arms beside a table of requests."""
     if available is not None:
         raise InputError("available= is for a fixed list of arms; each of these requests lists its own. Leave it out.")
+
+
+def decide_many(policy: Policy, requests: list[Request], us: Floats) -> Decisions:
+    """Make the decisions of `Policy.decide_many`, for requests that were checked."""
     return Decisions([decide(policy, request, None, u) for request, u in zip(requests, us.tolist(), strict=True)])
 
 

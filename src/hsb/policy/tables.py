@@ -40,7 +40,8 @@ def decide_many(policy: Policy, contexts: Any, available: Any, u: Any) -> Decisi
     points, clipped = learner.check(contexts)
     n = len(points)
     if learner.takes_requests:
-        return requests.decide_many(policy, points, available, policy.rng.random(n) if u is None else each_u(u, n))
+        requests.refuse_available(available)
+        return requests.decide_many(policy, points, policy.rng.random(n) if u is None else each_u(u, n))
     masks, rows = _masks(policy, available, n), learner.contexts(contexts, points)
     us = policy.rng.random(n) if u is None else each_u(u, n)
     arms, probabilities, advice = decide_rows(policy, points, masks, us)
