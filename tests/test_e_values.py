@@ -135,4 +135,4 @@ def test_arms_come_and_are_not_always_available():
 
 @pytest.mark.parametrize("first", [1, 2, 30])
 def test_shares_of_all_arms_add_up_to_one(first):
-    assert 0.999 < sum(arm_share(place, first) for place in range(first + 3000)) <= 1.0
+    assert 0.999 < sum(arm_share(index, first) for index in range(first + 3000)) <= 1.0

@@ -75,10 +75,10 @@ def test_a_library_that_is_not_there_is_left_out_with_a_reason(tmp_path):
 
 
 def test_a_process_that_dies_is_an_answer_and_the_others_go_on(tmp_path):
-    place = Environment(sys.executable, "1")
-    broken = conduct.Entry("hsb", library("hsb"), Algorithm("no such algorithm", library("hsb").algorithms[0].make), place)
+    env = Environment(sys.executable, "1")
+    broken = conduct.Entry("hsb", library("hsb"), Algorithm("no such algorithm", library("hsb").algorithms[0].make), env)
     uniform = next(a for a in library("hsb").algorithms if a.name == "uniform play")
-    fine = conduct.Entry("hsb", library("hsb"), uniform, place)
+    fine = conduct.Entry("hsb", library("hsb"), uniform, env)
     told = []
     plan = conduct.QUICK._replace(whole=True)
     conductor = conduct.Conductor(plan, tmp_path, 2, lambda *said: told.append(said))

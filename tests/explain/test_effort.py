@@ -159,13 +159,13 @@ def test_more_tags_than_are_told_apart(most: int) -> None:
         assert found.arm_at({"tags": ["t1", "never seen before"]}) in "ab"
     found = policy.explain()
     assert found.agreement is not None and found.agreement > 0.97
-    assert ("or what shares its place" in " ".join(map(str, found.columns))) == (most > 64)  # said of those that share
+    assert ("or what shares its column" in " ".join(map(str, found.columns))) == (most > 64)  # said of those that share
     assert "vip" in str(found)
 
 
 @pytest.mark.parametrize("categories", [10, 200])
 def test_more_categories_than_are_told_apart(categories: int) -> None:
-    """The arm is right by the category; those beyond the limit share the place of another, and are of its rule."""
+    """The arm is right by the category; those beyond the limit share the column of another, and are of its rule."""
     rng, policy = np.random.default_rng(0), hsb.HSB(arms=["a", "b"], seed=1)
     good = rng.random(categories) < 0.5
     for _ in range(1500):
@@ -177,7 +177,7 @@ def test_more_categories_than_are_told_apart(categories: int) -> None:
     people = [{"zip": f"z{int(rng.integers(categories))}", "age": float(rng.integers(20, 60))} for _ in range(500)]
     most = [policy.arms[int(np.argmax(policy.probabilities(each)))] for each in people]
     assert np.mean([a == b for a, b in zip(found.arms_at(people), most, strict=True)]) > 0.95
-    assert ("or what shares its place" in str(replaced(found))) == (categories > 64)
+    assert ("or what shares its column" in str(replaced(found))) == (categories > 64)
 
 
 def replaced(found: Any) -> str:
@@ -186,7 +186,7 @@ def replaced(found: Any) -> str:
 
 
 def test_a_question_is_asked_of_rows_as_the_policy_keeps_them() -> None:
-    """What shares a place plays as the place does; so a rule of one is a rule of the other."""
+    """What shares a column plays as the column does; so a rule of one is a rule of the other."""
     policy = tagged(90)
     reader = policy.learner.reader
     rows = reader.sample[np.argsort(-(reader.sample == 2.0).sum(axis=1))[:20]]

@@ -42,9 +42,9 @@ class Log(World):
         rng = np.random.default_rng(3)
         for t, (context, row) in enumerate(self.rows):
             probabilities = [0.7, 0.2, 0.1] if t % 3 == 0 else [1 / 3] * 3
-            place = int(rng.choice(3, p=probabilities))
-            probability = {"probability": probabilities[place]} if self.probability else {}
-            yield coba.LoggedInteraction(context, self.actions[place], row[place], **probability, actions=self.actions)
+            index = int(rng.choice(3, p=probabilities))
+            probability = {"probability": probabilities[index]} if self.probability else {}
+            yield coba.LoggedInteraction(context, self.actions[index], row[index], **probability, actions=self.actions)
 
 
 def few(rewards=REWARDS) -> World:

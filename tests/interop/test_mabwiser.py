@@ -41,8 +41,8 @@ def loop(bandit, rewards, rounds, batch, names=ARMS):
 
 
 def log(rewards, rounds=ROUNDS):
-    places = np.random.default_rng(3).integers(3, size=rounds)
-    return [ARMS[k] for k in places], [rewards[t][k] for t, k in enumerate(places)], TABLE[:rounds]
+    indices = np.random.default_rng(3).integers(3, size=rounds)
+    return [ARMS[k] for k in indices], [rewards[t][k] for t, k in enumerate(indices)], TABLE[:rounds]
 
 
 def learned(policy, decisions, rewards, contexts, propensities):

@@ -49,7 +49,7 @@ def test_the_same_as_by_hand(name):
     assert loop(policy, TABLE[:FEW], REWARDS[:FEW]) == rows
 
 
-def test_actions_are_places_of_arms():
+def test_actions_are_indices_of_arms():
     policy, twin = OBPPolicy(hsb_policy(ARMS)), hsb_policy(ARMS)
     assert policy.n_actions == 3 and policy.policy_name == "HSB"
     loop(policy, TABLE[:FEW], REWARDS[:FEW])
@@ -216,10 +216,10 @@ def test_the_value_of_what_it_learned_by_their_estimators(obp):
 def test_their_true_value_plays_fresh_copies(obp):
     log = feedback(REWARDS, 400)
     log["expected_reward"] = np.array(REWARDS[:400])
-    place = {x: t for t, x in enumerate(CONTEXTS[:400])}
+    index = {x: t for t, x in enumerate(CONTEXTS[:400])}
 
     def sampler(context, action):
-        return np.array([REWARDS[place[float(context[0, 0])]][int(action[0])]])
+        return np.array([REWARDS[index[float(context[0, 0])]][int(action[0])]])
 
     policy = OBPPolicy(hsb_policy())
     value = obp.simulator.calc_ground_truth_policy_value(bandit_feedback=log, reward_sampler=sampler, policy=policy, n_sim=3)

@@ -80,7 +80,7 @@ def test_a_table_is_a_loop(form, how):
     assert [*first.propensities, *second.propensities] == probabilities
     assert_same(ours, theirs)
     assert harsh == (ours.learner.baseline.shift > 0)
-    assert ours.learner.reader.places > 5 or form == "array"
+    assert ours.learner.reader.columns > 5 or form == "array"
 
 
 def test_what_comes_after_a_table_is_as_after_a_loop():

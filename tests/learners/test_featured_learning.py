@@ -151,7 +151,7 @@ def test_memory_stays_within_what_is_said(arms):
     room, cosines = int(I[p.ROOM]), int(I[p.COSINES])
     reader = policy.learner.reader
     assert reader.width == room == parts.width_for(arms, 256)
-    assert reader.places == reader.width and reader.crowded == 300 - (reader.width - 1)
+    assert reader.columns == reader.width and reader.crowded == 300 - (reader.width - 1)
     assert arms * room**2 <= parts.WIDEST or room == 2
     assert arms * (cosines + 1) * parts._stride(cosines) <= 1.2 * parts.MOST_WORDS
     assert I[p.BLOCKS] * p.CUTS * (4 * arms + p.WATCH) <= parts.MOST_WORDS
@@ -160,8 +160,8 @@ def test_memory_stays_within_what_is_said(arms):
     assert ensemble.kind.bytes_in_use(ensemble) < 8 * (parts.WIDEST + 3.3 * parts.MOST_WORDS)
 
 
-def test_three_hundred_columns_of_text_share_the_places_there_are():
-    """More categories than places, and more than a feature keeps apart: counted, and still it learns."""
+def test_three_hundred_features_of_text_share_the_columns_there_are():
+    """More categories than columns, and more than a feature keeps apart: counted, and still it learns."""
     rng = np.random.default_rng(0)
     policy = hsb.HSB(arms=2, seed=0)
     played = []
@@ -173,6 +173,6 @@ def test_three_hundred_columns_of_text_share_the_places_there_are():
         policy.learn(decision, loss=float(decision.arm != t % 2))
         played.append(decision.arm == t % 2)
     reader = policy.learner.reader
-    assert reader.inputs == 300 and reader.places == reader.width == 256
+    assert reader.inputs == 300 and reader.columns == reader.width == 256
     assert reader.crowded > 500 and reader.shared > 200
     assert np.mean(played[:200]) < 0.65 and np.mean(played[1600:]) > 0.8

@@ -49,9 +49,9 @@ class NaiveReader:
                 self.order.append((name, "=" + value))
 
     def z(self, context: dict[str, Any]) -> list[float]:
-        return [1.0] + [self._place(name, what, context.get(name)) for name, what in self.order]
+        return [1.0] + [self._column(name, what, context.get(name)) for name, what in self.order]
 
-    def _place(self, name: str, what: str, value: Any) -> float:
+    def _column(self, name: str, what: str, value: Any) -> float:
         if what == "missing":
             return float(absent(value))
         if absent(value):

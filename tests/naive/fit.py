@@ -44,24 +44,24 @@ def grown(forest: Forest, Z: Array, arm: Array, loss: Array, rows: list[int]) ->
                 continue
             best: tuple[float, Cut | None] = (GAIN, None)
             for _ in range(TRIES):
-                cut = Cut(place(forest), forest.arms)
-                cut.threshold = Z[own[min(int(forest.random() * len(own)), len(own) - 1)], cut.place]
+                cut = Cut(draw_column(forest), forest.arms)
+                cut.threshold = Z[own[min(int(forest.random() * len(own)), len(own) - 1)], cut.column]
                 cut.threshold += -1e-9 if forest.random() < 0.5 else 1e-9
                 for t in own:
-                    cut.sides[int(Z[t, cut.place] > cut.threshold), arm[t]] += loss[t], 1 - loss[t]
+                    cut.sides[int(Z[t, cut.column] > cut.threshold), arm[t]] += loss[t], 1 - loss[t]
                 best = max(best, (cut.gain(), cut), key=lambda each: each[0])
             if (cut := best[1]) is None:
                 continue
             assert cut.threshold is not None
-            node.place, node.threshold = cut.place, cut.threshold
-            parts = [[t for t in own if (Z[t, cut.place] > cut.threshold) == side] for side in (False, True)]
+            node.column, node.threshold = cut.column, cut.threshold
+            parts = [[t for t in own if (Z[t, cut.column] > cut.threshold) == side] for side in (False, True)]
             left, right = (Node(np.zeros((forest.arms, 2)), None) for _ in range(2))
             node.children = (left, right)
             forest.nodes_used += 2
             waiting += [(left, parts[0], level + 1), (right, parts[1], level + 1)]
 
 
-def place(forest: Forest) -> int:
+def draw_column(forest: Forest) -> int:
     """Draw a column as a leaf does for its cuts."""
     u = forest.random()
     sums = np.cumsum(forest.probabilities)

@@ -100,7 +100,7 @@ def kary_tree(k: int, depth: int, stop: float | None = None) -> Hierarchy:
 
     def region(path: tuple[int, ...]) -> Iterable[int]:
         width = k ** (depth - len(path))
-        first = width * sum(digit * k**place for place, digit in enumerate(reversed(path)))
+        first = width * sum(digit * k**index for index, digit in enumerate(reversed(path)))
         return range(first, first + width)
 
     def split(path: tuple[int, ...]) -> Iterator[Group]:

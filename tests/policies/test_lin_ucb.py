@@ -276,9 +276,9 @@ def test_copies_go_on_bit_for_bit(how, settings, tmp_path):
 
 def test_damaged_state_is_refused():
     arrays = trained().to_arrays()
-    for place, value in (((0, 0, 0), 0.5), ((0, 0, 1), 9.0), ((1, 3, 1), 9.0), ((2, 6, 0), math.nan), ((0, 0, 0), math.inf)):
+    for index, value in (((0, 0, 0), 0.5), ((0, 0, 1), 9.0), ((1, 3, 1), 9.0), ((2, 6, 0), math.nan), ((0, 0, 0), math.inf)):
         forged = arrays["state"].copy()
-        forged[place] = value
+        forged[index] = value
         with pytest.raises(ValueError, match=r"its (matrices|state)"):
             LinUCB(2, arms=3).learner.from_arrays({"state": forged, "updates": arrays["updates"]}, 200)
     with pytest.raises(ValueError, match="its matrices"):

@@ -199,10 +199,10 @@ def test_a_damaged_page(tmp_path_factory, table):
     path = _whole(tmp_path_factory)
     damaged = tmp_path_factory.mktemp("damaged") / "hsb.db"
     shutil.copy(path, damaged)
-    places, length = pages(damaged, table)
+    offsets, length = pages(damaged, table)
     with open(damaged, "rb+") as file:
-        file.seek(places[-1])
-        file.write(os.urandom(length) if places[-1] else b"SQLite format 3\0" + os.urandom(length - 16))
+        file.seek(offsets[-1])
+        file.write(os.urandom(length) if offsets[-1] else b"SQLite format 3\0" + os.urandom(length - 16))
     checked = subprocess.run(command("journal", "check", str(damaged)), capture_output=True, text=True)
     assert checked.returncode in (1, 2) and "Traceback" not in checked.stderr and checked.stdout + checked.stderr, checked
     try:
@@ -235,8 +235,8 @@ def test_bytes_that_have_changed(part, tmp_path):
     local.close()
     whole = path.read_bytes()
     for _ in range(size("changed files") // 2):
-        changed, place = bytearray(whole), rng.randrange(len(whole))
-        for k in range(place, min(len(whole), place + rng.choice([1, 1, 4, 64, 512]))):
+        changed, offset = bytearray(whole), rng.randrange(len(whole))
+        for k in range(offset, min(len(whole), offset + rng.choice([1, 1, 4, 64, 512]))):
             changed[k] = rng.randrange(256)
         damaged.write_bytes(changed)
         found[_tried(damaged, _checked)] += 1

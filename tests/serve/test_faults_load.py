@@ -91,10 +91,10 @@ def test_slow_clients(tmp_path):
         async def slow(k):
             reader, writer = await beside.connect(service.port)
             text = raw("POST", "/v1/policies/home/decisions", {"context": "x" * 100})
-            place = text.index(b"\r\n\r\n") + 4 if k % 2 else 5
-            writer.write(text[:place])
+            offset = text.index(b"\r\n\r\n") + 4 if k % 2 else 5
+            writer.write(text[:offset])
             with contextlib.suppress(OSError):
-                for letter in text[place : place + seconds + 30]:
+                for letter in text[offset : offset + seconds + 30]:
                     await asyncio.sleep(1.0)
                     writer.write(bytes([letter]))
                     if reader.at_eof():

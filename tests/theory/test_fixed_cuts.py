@@ -192,21 +192,21 @@ def test_no_policy_can_keep_up_with_cuts_of_any_precision():
 
 
 def colliding():
-    """64 categories, and then two that share a place of these and want different arms."""
+    """64 categories, and then two that share a cell with one of these and want different arms."""
     reader = hsb.features.FeatureReader(hsb.Features())
     for k in range(64):
         reader.admit({"c": f"junk {k}"})
-    places = {}
+    numbers = {}
     for k in range(10_000):
-        place = int(reader.read({"c": f"new {k}"})[0])
-        if place in places:
-            return places[place], f"new {k}"
-        places[place] = f"new {k}"
+        number = int(reader.read({"c": f"new {k}"})[0])
+        if number in numbers:
+            return numbers[number], f"new {k}"
+        numbers[number] = f"new {k}"
     raise AssertionError
 
 
-def test_beyond_the_limit_the_promise_is_about_places_that_categories_share():
-    """The best arm of each of two that collide is beyond it, by far; the best arm of their place is not. With room for both neither is."""
+def test_beyond_the_limit_the_promise_is_about_cells_that_categories_share():
+    """The best arm of each of two that collide is beyond it, by far; the best arm of their cell is not. With room for both neither is."""
     one, two = colliding()
     rng = np.random.default_rng(0)
     names = [f"junk {k}" for k in range(64)] + rng.choice([one, two], size=ROUNDS - 64).tolist()
@@ -215,16 +215,16 @@ def test_beyond_the_limit_the_promise_is_about_places_that_categories_share():
     for features, holds in ((None, False), (hsb.Features(c=hsb.Category(limit=100)), True)):
         policy = hsb.HSB(arms=2, features=features, seed=0)
         lost = hsb.simulate(policy, {"c": names}, losses).losses.sum()
-        place = losses[64:].sum(axis=0).min()
+        best = losses[64:].sum(axis=0).min()
         bound = policy.regret_bound(ROUNDS)
         assert (lost < bound) == holds
-        assert lost - place < bound
+        assert lost - best < bound
         assert (policy.learner.reader.shared > 0) != holds
 
 
 PROMISE = (
     "On average over its random draws, it never loses much more than the best single arm, its own models' advice, or the best rule on any one "
-    "feature. A rule names an arm for each category (64 of a feature; others share places), each of 31 ranks of a number, or each side of a "
+    "feature. A rule names an arm for each category (64 of a feature; others share cells), each of 31 ranks of a number, or each side of a "
     "fixed cut, at the precision that the policy keeps. That holds whatever the world does, if neither the arm nor its loss decides whether "
     "feedback comes."
 )

@@ -42,7 +42,9 @@ class Request:
 
     def copy(self) -> Request:
         """Return a copy that later changes of the caller's dicts do not reach."""
-        return Request.kept(self.context, {arm: None if features is None else dict(features) for arm, features in self.arms.items()})
+        return Request.kept(
+            self.context, {arm: None if features is None else dict(features) for arm, features in self.arms.items()}
+        )
 
     @classmethod
     def kept(cls, context: Any, arms: dict[Hashable, Mapping[str, Any] | None]) -> Request:
@@ -61,9 +63,13 @@ class Request:
         wanted = list(available)
         for arm in wanted:
             if not is_hashable(arm) or arm not in self.arms:
-                raise InputError(f"Unknown arm {quoted(arm):.100} in available. This request has the arms {quoted(list(self.arms)):.200}.")
+                raise InputError(
+                    f"Unknown arm {quoted(arm):.100} in available. This request has the arms {quoted(list(self.arms)):.200}."
+                )
         if not wanted:
-            raise InputError("available is empty: a round needs at least one arm. Leave it out to make every arm of the request available.")
+            raise InputError(
+                "available is empty: a round needs at least one arm. Leave it out to make every arm of the request available."
+            )
         among = set(wanted)
         mask = np.array([arm in among for arm in self.arms], dtype=np.uint8)
         return None if mask.all() else mask

@@ -172,13 +172,13 @@ class AdviceReader:
     def _numbers(self, labels: NDArray[Any]) -> Advice:
         if self.plain and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < len(self.arms):
             return labels.astype(np.int32)
-        different, places = np.unique(labels, return_inverse=True)
+        different, indices = np.unique(labels, return_inverse=True)
         numbers = [self._find(label) for label in different.tolist()]
         if None in numbers:
             wrong = numbers.index(None)
             t, k = np.argwhere(labels == different[wrong])[0]
             self._number(int(k), labels[t, k].item())
-        return np.array(numbers, dtype=np.int32)[places].reshape(labels.shape)
+        return np.array(numbers, dtype=np.int32)[indices].reshape(labels.shape)
 
     def _number(self, expert: int, label: Any) -> int:
         index = self._find(label)

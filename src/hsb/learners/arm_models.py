@@ -86,7 +86,7 @@ class KnownArms:
         self.totals: Floats = np.zeros((FEWEST, 2))  # plays and losses of each
         self.gone: Floats = np.zeros(2)  # of all that gave up their slot
 
-    def place(self, arm: Hashable) -> tuple[int, bool]:
+    def column(self, arm: Hashable) -> tuple[int, bool]:
         """Return the slot of an arm, and whether it has to be registered."""
         slot = self.slot.get(arm)
         if slot is not None:
@@ -185,7 +185,7 @@ class ArmModels:
         self.x_reader, self.arm_reader = x_reader, arm_reader
         self.models, self.known, self.recent = models, known, recent
         self.begun = begun  # the round in which the present series of new units began
-        self.encoded = EncodedArms(arm_reader.places)
+        self.encoded = EncodedArms(arm_reader.columns)
         self._cells: Ints = np.empty(x_reader.trees, dtype=np.int64)
 
     @classmethod
@@ -204,7 +204,7 @@ class ArmModels:
 
     def columns(self, raw: Floats) -> Floats:
         """Return the encoded context of a raw row."""
-        x: Floats = np.empty(self.x_reader.places)
+        x: Floats = np.empty(self.x_reader.columns)
         self.x_reader.encode(raw, x, self._cells)
         return x
 
@@ -253,7 +253,7 @@ class ArmModels:
         if unseen:
             arm_reader = arm_reader.copy()
             arm_reader.admit(dict(played.features or {}))
-        models, recent, begun = wider_models(self.models, x_reader.places, arm_reader.places), self.recent, self.begun
+        models, recent, begun = wider_models(self.models, x_reader.columns, arm_reader.columns), self.recent, self.begun
         if x_reader.inputs > self.x_reader.inputs or arm_reader.inputs > self.arm_reader.inputs:
             recent, begun = recent.wider(x_reader.inputs, arm_reader.inputs), self.rounds
         return ArmModels(x_reader, arm_reader, models, self.known.copy(), recent, begun)
@@ -261,7 +261,7 @@ class ArmModels:
     def _learn(self, raw: Floats, played: Played, rounds: int) -> None:
         """Learn a round: its last step is the compiled call that counts it, and all before can be done twice."""
         known, recent, row = self.known, self.recent, (rounds - 1) % RECENT
-        slot, is_new = known.place(played.arm)
+        slot, is_new = known.column(played.arm)
         if is_new:
             if slot < len(known.names):
                 recent.slots[recent.slots == slot] = -1
@@ -308,7 +308,7 @@ class ArmModels:
         arm_reader.refit()
         kernels, order = compiled(), self.recent.order(rounds)
         models = fresh_models(self.models.where, len(self.models.own) // kernels.SLOT)
-        x, g = np.empty((len(order), x_reader.places)), np.empty((len(order), arm_reader.places))
+        x, g = np.empty((len(order), x_reader.columns)), np.empty((len(order), arm_reader.columns))
         for reader, values, encoded in ((x_reader, self.recent.context, x), (arm_reader, self.recent.arm, g)):
             cells = np.empty((len(order), reader.trees), dtype=np.int64)
             reader.encode_rows(np.ascontiguousarray(values[order]), encoded, cells)
@@ -370,7 +370,7 @@ class ArmModels:
         if ((slots < -1) | (slots >= n)).any() or not ((recent.losses >= 0.0) & (recent.losses <= 1.0)).all():
             raise ValueError("its recent rounds do not fit its arms")
         own = parts[""]
-        models = fresh_models(_checked_columns(own["where"], readers[0].places, readers[1].places), max(FEWEST, n))
+        models = fresh_models(_checked_columns(own["where"], readers[0].columns, readers[1].columns), max(FEWEST, n))
         words = compiled().SLOT
         stored = (models.shared, own["shared"]), (models.own[: n * words], own["own"]), (models.stack, own["stack"])
         for mine, theirs in stored:

@@ -63,7 +63,7 @@ class FeatureKeys:
 
     def __init__(self, reader: FeatureReader) -> None:
         self.reader = reader
-        self.room, self.shifts = room_for(reader.places, reader.width), _shifts(reader.shapes)
+        self.room, self.shifts = room_for(reader.columns, reader.width), _shifts(reader.shapes)
         self.trees = len(self.shifts)
         self._key: Ints = np.zeros(self.room + 1 + self.trees, dtype=np.int64)  # of the context being read
         self._columns, self._paths = self._key[: self.room].view(np.float64), self._key[self.room + 1 :]
@@ -95,7 +95,7 @@ class FeatureKeys:
     def groups(self) -> list[int]:
         """Return the feature of each column but the constant; features are numbered in the order of their first column."""
         numbers: dict[int, int] = {}
-        return [numbers.setdefault(raw_input, len(numbers)) for raw_input in self.reader.place_inputs[1:].tolist()]
+        return [numbers.setdefault(raw_input, len(numbers)) for raw_input in self.reader.column_inputs[1:].tolist()]
 
     def validator(self) -> Callable[[Any], object]:
         """Return a function that reads contexts as if all earlier ones had been learned, with a copy of the reader if something is unseen."""
@@ -131,7 +131,7 @@ class FeatureKeys:
 
     def keys_of(self, raw: Floats) -> Ints:
         """The keys of raw rows."""
-        n, columns = len(raw), self.reader.places
+        n, columns = len(raw), self.reader.columns
         keys = np.zeros((n, len(self._key)), dtype=np.int64)
         z, cells = np.empty((n, columns)), np.empty((n, self.trees), dtype=np.int64)
         self.reader.encode_rows(np.ascontiguousarray(raw), z, cells)

@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from ..engine.kernels import header as h
-from ..engine.state import Member, State, add_options, hang, make_cells, make_ensemble, make_given, make_head, make_tree, set_places
+from ..engine.state import (
+    Member,
+    State,
+    add_options,
+    hang,
+    make_cells,
+    make_ensemble,
+    make_given,
+    make_head,
+    make_tree,
+    set_columns,
+)
 from ..engine.state.member import FEW_WORDS
 from ..features import FeatureReader
 from ..files.memory_limit import afford
@@ -28,7 +39,7 @@ def fresh_state(keys: FeatureKeys, arms: int, first: int, given: bool = False) -
     head = add_options(first_head(keys.reader, first, arms), CONSTANT, late_shares(keys.reader, first))
     advisor = make_given(arms) if given else make_ensemble(keys.room, arms)
     if not given:
-        set_places(advisor, keys.groups())
+        set_columns(advisor, keys.groups())
     members = [head, *hang([advisor], ENSEMBLE, 0), *hang([make_cells(1, arms)], CONSTANT, 0)]
     return State([*members, *input_trees(keys, range(keys.trees), arms)], key_words(keys))
 

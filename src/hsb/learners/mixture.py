@@ -165,8 +165,10 @@ class Mixture:
         masks, pool = rows.masks, rows.pool
         members = [np.flatnonzero(mask) for mask in masks]
         starts = np.concatenate([[0], np.cumsum([len(arms) for arms in members])]).astype(np.int64)
-        places = np.where(masks > 0, np.cumsum(masks, axis=1, dtype=np.int64) - 1, -1)[pool, rows.arm]
-        pools = kernels.ArmPools(masks, starts, np.concatenate(members).astype(np.int64), places, np.asarray(masks.all(axis=1)))
+        indices = np.where(masks > 0, np.cumsum(masks, axis=1, dtype=np.int64) - 1, -1)[pool, rows.arm]
+        pools = kernels.ArmPools(
+            masks, starts, np.concatenate(members).astype(np.int64), indices, np.asarray(masks.all(axis=1))
+        )
         shape = (MEMORY, self.arms)
         memory = kernels.Memory(np.empty(shape), np.empty(shape), np.full(MEMORY, -1, dtype=np.int64))
         learned = kernels.Learned(np.empty(len(us), dtype=np.int64), np.empty(len(us)))

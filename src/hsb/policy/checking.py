@@ -62,7 +62,9 @@ def _check_request(policy: Policy, decision: Decision) -> tuple[Masks | None, in
 
 
 def _wrong_propensity(propensity: Any) -> InputError:
-    return InputError(f"propensity must be in (0, 1], the probability with which the arm was played; given {quoted(propensity)}.")
+    return InputError(
+        f"propensity must be in (0, 1], the probability with which the arm was played; given {quoted(propensity)}."
+    )
 
 
 def check_arm_features(policy: Policy, arm: Any, features: Any) -> None:

@@ -37,12 +37,7 @@ class Open:
     __slots__ = ("_of_arm", "_of_value", "always", "group", "groups", "known", "labels")
 
     def __init__(
-        self,
-        always: Iterable[Hashable] = (),
-        *,
-        group: str | None = None,
-        groups: Iterable[Hashable] = (),
-        known: int = KNOWN,
+        self, always: Iterable[Hashable] = (), *, group: str | None = None, groups: Iterable[Hashable] = (), known: int = KNOWN
     ) -> None:
         self.always = [] if isinstance(always, list | tuple) and not always else arm_list(_no_number("always", always))
         self.groups = [] if isinstance(groups, list | tuple) and not groups else arm_list(_no_number("groups", groups))

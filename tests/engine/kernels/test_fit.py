@@ -9,7 +9,7 @@ from hsb.engine.kernels import ensemble as ensemble_kernels
 from hsb.engine.kernels import fit as kernels
 from hsb.engine.kernels.jit import kernel
 from hsb.engine.kernels.words import ensemble as p
-from hsb.engine.state import FitRows, fit_ensemble, make_ensemble, rounds_known, set_places
+from hsb.engine.state import FitRows, fit_ensemble, make_ensemble, rounds_known, set_columns
 from hsb.engine.state import ensemble as parts
 from hsb.engine.state import fit as fits
 from hsb.engine.state.ensemble import cosine_models, forest_nodes, linear_models, piece
@@ -26,7 +26,7 @@ def _few_cosines(monkeypatch):
 
 def made(arms: int = ARMS):
     member = make_ensemble(16, arms)
-    set_places(member, [0, 1, 2, 2, 2])
+    set_columns(member, [0, 1, 2, 2, 2])
     member.I[p.NODES], member.I[p.BLOCKS] = 400, 60
     return member
 
@@ -53,7 +53,7 @@ def cosines(F, I, z, out):
 def curves(member, z):
     """The constant and the cosines of each row, from the twin."""
     twin = Ensemble(ARMS, 40, 40, COSINES)
-    twin.set_places([0, 1, 2, 2, 2])
+    twin.set_columns([0, 1, 2, 2, 2])
     twin.frequencies = cosine_models(member)[0][: len(z)].copy()
     return np.array([twin.phi(each) for each in z.T])
 
@@ -177,7 +177,7 @@ def compare(member, twin: Forest) -> None:
         assert row[p.VISITED] == node.visited
         np.testing.assert_allclose(row[p.COUNTS :], node.counts.ravel(), atol=1e-12)
         if node.children:
-            assert (row[p.AT], row[p.THRESHOLD]) == (node.place, node.threshold)
+            assert (row[p.AT], row[p.THRESHOLD]) == (node.column, node.threshold)
             assert row[p.LEFT] == numbers[id(node.children[0])]
             assert row[p.STOP] == pytest.approx(node.stop, abs=1e-12)
         else:

@@ -1,4 +1,4 @@
-"""Categories: their numbers, their places in order of appearance, their buckets, and what was never seen."""
+"""Categories: their numbers, their numbers in order of appearance, their buckets, and what was never seen."""
 
 import json
 import subprocess
@@ -48,10 +48,10 @@ def test_what_was_not_seen():
 
 def test_buckets_are_filled_evenly_and_seeds_differ():
     rows = [[code(name)] for name in NAMES]
-    places = Hashed(10).fit(rows).transform(rows)
-    counts = np.histogram(places, 10, (0, 1))[0]
+    numbers = Hashed(10).fit(rows).transform(rows)
+    counts = np.histogram(numbers, 10, (0, 1))[0]
     assert ((counts - 100) ** 2 / 100).sum() < 27.9  # chi squared, 9 degrees of freedom: 0.001
-    assert not np.array_equal(places, Hashed(10, seed=1).fit(rows).transform(rows))
+    assert not np.array_equal(numbers, Hashed(10, seed=1).fit(rows).transform(rows))
     small = [[float(k)] for k in range(1000)]  # small numbers are mixed as well
     counts = np.histogram(Hashed(10).fit(small).transform(small), 10, (0, 1))[0]
     assert ((counts - 100) ** 2 / 100).sum() < 27.9

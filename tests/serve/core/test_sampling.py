@@ -16,9 +16,9 @@ def test_the_number_of_an_id_is_as_good_as_random():
     assert sampling.u_of(b"secret", "a") == sampling.u_of(b"secret", "a") != sampling.u_of(b"other", "a")
 
 
-@pytest.mark.parametrize("places", [[], [0], [0, 2, 9], list(range(17))])
-def test_arms_come_back_from_bits(places):
-    assert sampling.places_of(sampling.bits_of(places, 20)) == places
+@pytest.mark.parametrize("indices", [[], [0], [0, 2, 9], list(range(17))])
+def test_arms_come_back_from_bits(indices):
+    assert sampling.indices_of(sampling.bits_of(indices, 20)) == indices
 
 
 def test_a_floor_is_under_every_available_arm_and_no_other():

@@ -76,11 +76,11 @@ def test_kept_connections_make_room(tmp_path):
             many.append(link)
             link.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert answers(link) == ["200"]
-        for place in range(3):
+        for index in range(3):
             with connected(one) as late:
                 late.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
                 assert answers(late) == ["200"] and closed(late)
-            if place == 0:
+            if index == 0:
                 assert closed(many[0])
         many[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
         assert answers(many[-1]) == ["200"]

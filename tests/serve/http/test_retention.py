@@ -44,7 +44,7 @@ def test_what_is_old_and_what_waits(at):
     assert (
         found.ids == [f"d{k}" for k in range(40) if k % 10 != 9]
         and found.waiting == 10
-        and found.place == 40
+        and found.position == 40
         and not found.more
     )
     assert found.learned == 1 + 36
@@ -63,10 +63,10 @@ def test_many_are_taken_in_parts(at):
     for k in range(0, 3 * ROWS, 1000):
         at.ask_all([Decide(j, "home", f"d{j}", 0.5) for j in range(k, k + 1000)])
     at.later(25 * HOUR)
-    place, ids, more = 0, [], True
+    position, ids, more = 0, [], True
     while more:
-        found = old_contexts(at.store, 1, at.wall, place)
-        ids, place, more = ids + found.ids, found.place, found.more
+        found = old_contexts(at.store, 1, at.wall, position)
+        ids, position, more = ids + found.ids, found.position, found.more
     assert len(ids) == len(set(ids)) == len(contexts(at))
 
 

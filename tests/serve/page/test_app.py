@@ -295,9 +295,9 @@ def test_lines_and_arms_have_the_colours_of_other_pictures():
         assert colours.LIGHT[name] == look(policy).colour
     matplotlib = pytest.importorskip("matplotlib")
     for arms in (2, 3, 5, 12):
-        for place in range(arms):
-            theirs = matplotlib.colormaps["viridis"](0.15 + 0.8 * place / (arms - 1))
-            ours = [channel / 255 for channel in colours.channels(colours.arm_colour(place, arms))]
+        for index in range(arms):
+            theirs = matplotlib.colormaps["viridis"](0.15 + 0.8 * index / (arms - 1))
+            ours = [channel / 255 for channel in colours.channels(colours.arm_colour(index, arms))]
             assert ours == pytest.approx(theirs[:3], abs=0.02)
 
 

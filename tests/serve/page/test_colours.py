@@ -9,7 +9,7 @@ from hsb.serve.page import colours
 
 @pytest.mark.parametrize("arms", [2, 5, 8])
 def test_arms_have_colours_of_their_own(arms):
-    found = [colours.arm_colour(place, arms) for place in range(arms)]
+    found = [colours.arm_colour(index, arms) for index in range(arms)]
     assert len(set(found)) == arms and all(len(colour) == 7 and colour[0] == "#" for colour in found)
 
 

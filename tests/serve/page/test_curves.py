@@ -29,7 +29,7 @@ def test_times_rise_and_each_has_a_value(tally):
 
 
 def test_an_arm_that_is_better_is_seen_to_be(tally):
-    a, b = (curves.arm_curve(tally, name, place, 0.05) for place, name in enumerate("ab"))
+    a, b = (curves.arm_curve(tally, name, index, 0.05) for index, name in enumerate("ab"))
     assert a.value[-1] > curves.uniform_curve(tally, "uniform").value[-1] > b.value[-1]
 
 

@@ -36,8 +36,8 @@ def storm(seed: int, rounds: int = ROUNDS) -> str:
         if run.policy.digest() != before:
             return f"WRONG {seed}: asking changed the policy"
     except Exception as error:  # whatever it is, it is reported
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        return f"WRONG {seed}: {type(error).__name__} at {place.filename.rpartition('/')[2]}:{place.lineno}: {str(error)[:200]}"
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return f"WRONG {seed}: {type(error).__name__} at {frame.filename.rpartition('/')[2]}:{frame.lineno}: {str(error)[:200]}"
     return "told"
 
 

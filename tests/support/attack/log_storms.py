@@ -187,7 +187,7 @@ def parquet_forgeries(seed, count, folder):
 
 def _forged_column(pa, rng, table):
     name = table.schema.names[int(rng.integers(0, len(table.schema.names)))]
-    place, kind = table.schema.get_field_index(name), table.schema.field(name).type
+    index, kind = table.schema.get_field_index(name), table.schema.field(name).type
     values = table[name].to_pylist()
     for _ in range(rng.integers(1, 4)):
         i = int(rng.integers(0, len(values)))
@@ -203,7 +203,7 @@ def _forged_column(pa, rng, table):
         kind, values = [(pa.string(), ["x"] * len(values)), (pa.int64(), [1] * len(values)), (pa.null(), [None] * len(values))][
             int(rng.integers(0, 3))
         ]
-    return table.set_column(place, pa.field(name, kind), pa.array(values, kind))
+    return table.set_column(index, pa.field(name, kind), pa.array(values, kind))
 
 
 # -- lines ---------------------------------------------------------------------------------------------------------------

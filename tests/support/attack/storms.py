@@ -82,8 +82,8 @@ def weather(k: int, seed: int, rounds: int) -> str:
             if facts(twin) != facts(policy):
                 return f"WRONG {policy!r:.200}: its twin goes another way"
     except Exception as error:  # whatever it is, it is reported
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{place.filename.rpartition('/')[2]}:{place.lineno}"
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{frame.filename.rpartition('/')[2]}:{frame.lineno}"
         return f"WRONG {policy!r:.200}: {type(error).__name__} at {where}: {str(error)[:200]}"
     return "calm"
 

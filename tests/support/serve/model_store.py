@@ -144,10 +144,10 @@ class ModelStore:
 
     def ends(self, policy: int, after: int, limit: int) -> tuple[list[DecisionEnd], int]:
         found, rows = [], list(self.decision.values())[after : after + limit]
-        for place, row in enumerate(rows, after + 1):
+        for position, row in enumerate(rows, after + 1):
             how = "pending" if row.id in self.waiting else self.shut[row.id].how if row.id in self.shut else "learned"
             if row.policy == policy:
-                found.append(DecisionEnd(place, row.arm, row.propensity, row.available, row.deadline, how))
+                found.append(DecisionEnd(position, row.arm, row.propensity, row.available, row.deadline, how))
         return found, min(after + limit, len(self.decision))
 
     def rewards_of(self, decisions: list[str]) -> dict[str, list[RewardRow]]:

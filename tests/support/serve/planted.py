@@ -145,7 +145,7 @@ def u_is_reused(patch):
 
 def all_arms_are_said_to_be_available(patch):
     real = served.bits_of
-    patch(served, "bits_of", lambda places, arms: real(list(range(arms)), arms))
+    patch(served, "bits_of", lambda indices, arms: real(list(range(arms)), arms))
 
 
 def propensity_without_the_baseline(patch):

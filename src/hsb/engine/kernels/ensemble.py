@@ -1,6 +1,6 @@
 """The ensemble: several models predict each arm's loss, and a stacking model weighs them. It recommends the arm with the lowest index.
 
-The models see z, the columns of an encoded context (`features/`; *places* in names here). The first is the constant 1.
+The models see z, the columns of an encoded context (`features/`). The first is the constant 1.
 
 - *linear*: ridge regression for each arm, on z;
 - *cosines*: ridge regression for each arm, on random Fourier features of z (Rahimi and Recht 2007), which are smooth curves;
@@ -34,6 +34,7 @@ from .jit import inner, kernel
 from .splitmix import STEP, mixed
 from .words.advice import ADVICE
 from .words.ensemble import (
+    COLUMNS,
     COSINE,
     COSINES,
     COVARIANCE,
@@ -45,7 +46,6 @@ from .words.ensemble import (
     LOST,
     MEMORIES,
     NODES_USED,
-    PLACES,
     RIDGE,
     ROOM,
     ROUNDS,
@@ -81,7 +81,7 @@ def advise(F, I, z, available):
 
     O(arms * (columns^2 + cosines + trees * depth)).
     """
-    d, index = I[PLACES], I[INDEX]
+    d, index = I[COLUMNS], I[INDEX]
     cosines(F, I, z)
     forest.trace(F, I, z)
     best, least = 0, math.inf
@@ -135,7 +135,7 @@ def phi_at(I):
 @inner
 def cosines(F, I, z):
     """Compute the cosines of z, column by column, so that the loops become vectors. A cosine is a polynomial here, accurate to 1e-6."""
-    d, k = I[PLACES], I[COSINES]
+    d, k = I[COLUMNS], I[COSINES]
     at, scale = phi_at(I), math.sqrt(2.0 / max(k, 1))
     F[at] = 1.0
     phi, phases = F[at + 1 : at + 1 + k], F[I[COSINE] + k * I[ROOM] : I[COSINE] + k * I[ROOM] + k]
@@ -172,7 +172,7 @@ def _cut(p):
 @inner
 def inputs(F, I, z, m):
     """Write to the first words of scratch each model's prediction for an arm less 1/2, then 1, then the forest's width."""
-    at, d, n = I[SCRATCH], I[PLACES], I[COSINES] + 1
+    at, d, n = I[SCRATCH], I[COLUMNS], I[COSINES] + 1
     phi = F[phi_at(I) : phi_at(I) + n]
     weights, covariance = cosine_at(I, m)
     line = 0.5 + ridge.predict(F, I[LINEAR] + m * I[ROOM], z, d)
@@ -211,7 +211,7 @@ def learn(F, I, z, arm, loss):
 
     O(columns^2 + cosines^2 + trees * depth).
     """
-    at, stack, d, n = I[SCRATCH], I[STACK], I[PLACES], I[COSINES] + 1
+    at, stack, d, n = I[SCRATCH], I[STACK], I[COLUMNS], I[COSINES] + 1
     changed = _watch(F, I, arm, loss, min(max(weighed(F, I), LEAST), 1.0 - LEAST))
     v = F[at + 8 + I[ROOM] + n : at + 8 + I[ROOM] + n + max(I[ROOM], n)]
     turn = int(mixed(np.uint64(int(F[stack + ROUNDS])) * STEP) >> np.uint64(40))
@@ -248,7 +248,7 @@ def _watch(F, I, arm, loss, p):
 @inner
 def start(F, I):
     """Set all models to their prior and the sums over rounds to 0. The stacking weights stay."""
-    M, d, n, stack = I[ARMS], I[PLACES], I[COSINES] + 1, I[STACK]
+    M, d, n, stack = I[ARMS], I[COLUMNS], I[COSINES] + 1, I[STACK]
     precision = F[I[RIDGE] : I[RIDGE] + I[ROOM]]
     for m in range(M):
         ridge.start(F, I[LINEAR] + m * I[ROOM], covariance_at(F, I, m), I[ROOM], precision, d, I[ROOM])

@@ -18,10 +18,10 @@ from .words.tree import CAPACITY, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, ROOTS, 
 
 
 @kernel("D1 L1 L1 d D1")
-def blocks(F, I, places, r, logs):
-    """Flatten the arm blocks at `places`; write ln A of each to `logs`. O(blocks * M)."""
-    for i in range(len(places)):
-        logs[i] = arms.flatten(F, I, places[i], r)
+def blocks(F, I, offsets, r, logs):
+    """Flatten the arm blocks at `offsets`; write ln A of each to `logs`. O(blocks * M)."""
+    for i in range(len(offsets)):
+        logs[i] = arms.flatten(F, I, offsets[i], r)
 
 
 @inner

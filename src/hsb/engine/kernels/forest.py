@@ -24,6 +24,7 @@ from .words.ensemble import (
     BLOCK,
     BLOCKS,
     BLOCKS_USED,
+    COLUMNS,
     COUNTS,
     CUT,
     CUTS,
@@ -33,7 +34,6 @@ from .words.ensemble import (
     NODE,
     NODES,
     NODES_USED,
-    PLACES,
     PROBABILITY,
     SEED,
     SET,
@@ -152,13 +152,13 @@ def _watch(F, I, z, arm, loss, row, level):
     block = I[BLOCK] + (int(F[row + CUT]) - 1) * CUTS * width
     for c in range(CUTS):
         cut = block + c * width
-        place = int(F[cut])
+        column = int(F[cut])
         if F[cut + SET] == 0.0:
             if draw(I) >= SETTLE:
                 continue
             F[cut + SET] = 1.0
-            F[cut + 1] = z[place] - 1e-9 if draw(I) < 0.5 else z[place] + 1e-9
-        side = cut + WATCH + 2 * arm + (2 * M if z[place] > F[cut + 1] else 0)
+            F[cut + 1] = z[column] - 1e-9 if draw(I) < 0.5 else z[column] + 1e-9
+        side = cut + WATCH + 2 * arm + (2 * M if z[column] > F[cut + 1] else 0)
         F[side] += loss
         F[side + 1] += 1.0 - loss
     if F[row + VISITED] < F[row + NEXT] or level >= DEEPEST:
@@ -226,14 +226,14 @@ def watch_anew(F, I, block):
         cut = block + c * width
         for i in range(width):
             F[cut + i] = 0.0
-        F[cut] = draw_place(F, I)
+        F[cut] = draw_column(F, I)
 
 
 @inner
-def draw_place(F, I):
+def draw_column(F, I):
     """Draw a column with the probabilities whose cumulative sums are in `PROBABILITY`."""
     u = draw(I)
-    low, high = 0, I[PLACES] - 1
+    low, high = 0, I[COLUMNS] - 1
     while low < high:
         middle = (low + high) // 2
         if F[I[PROBABILITY] + middle] > u:

@@ -203,20 +203,20 @@ def refill(F, I):
 
 
 @kernel("D1 L1 L1 D1")
-def log_masses(F, I, places, logs):
-    """Write ln sigma of the intervals at i*N + j in `places` to `logs`."""
+def log_masses(F, I, indices, logs):
+    """Write ln sigma of the intervals at i*N + j in `indices` to `logs`."""
     N = I[interval_words.LEAVES]
-    for k in range(len(places)):
-        b = _block(I, places[k] // N, places[k] % N)
-        logs[k] = _log_rate(F, I, places[k]) + arms.log_total(F, I, b)
+    for k in range(len(indices)):
+        b = _block(I, indices[k] // N, indices[k] % N)
+        logs[k] = _log_rate(F, I, indices[k]) + arms.log_total(F, I, b)
 
 
 @kernel("D1 L1 L1 D1")
-def set_masses(F, I, places, logs):
-    """Set ln sigma of the intervals in `places` to `logs`; no table is computed."""
+def set_masses(F, I, indices, logs):
+    """Set ln sigma of the intervals in `indices` to `logs`; no table is computed."""
     N = I[interval_words.LEAVES]
-    for k in range(len(places)):
-        _set_mass(F, I, places[k], _block(I, places[k] // N, places[k] % N), logs[k])
+    for k in range(len(indices)):
+        _set_mass(F, I, indices[k], _block(I, indices[k] // N, indices[k] % N), logs[k])
 
 
 @inner

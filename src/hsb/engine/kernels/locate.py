@@ -71,14 +71,14 @@ def box_edges(I):
     e = 0
     for i in range(n):
         I[start + i] = e
-        place = i
+        index = i
         step = 1
         for j in range(d - 1, -1, -1):
             b = I[spec + 1 + j]
-            if place % (b + 1) < b:
+            if index % (b + 1) < b:
                 I[edge + e] = i + step
                 e += 1
-            place //= b + 1
+            index //= b + 1
             step *= b + 1
     I[start + n] = e
 

@@ -162,12 +162,7 @@ def rank(models, x, ranked):
 @inner
 def _weighed(stack, line, own):
     """Return the stacked prediction."""
-    return (
-        0.5
-        + stack[WEIGHTS] * (_cut(line) - 0.5)
-        + stack[WEIGHTS + 1] * (_cut(line + own) - 0.5)
-        + stack[WEIGHTS + 2]
-    )
+    return 0.5 + stack[WEIGHTS] * (_cut(line) - 0.5) + stack[WEIGHTS + 1] * (_cut(line + own) - 0.5) + stack[WEIGHTS + 2]
 
 
 @kernel("D1 L1 C1 L1")

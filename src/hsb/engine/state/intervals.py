@@ -91,11 +91,11 @@ class Intervals(Kind):
             return False
         mine.sigma_e[at] = count
         intervals.refill(*own)
-        for each, places in ((slice(0, None, 2), at), (slice(1, None, 2), last * N + first)):  # a table, its transpose
-            due, there = mine.tables[each, places], stored.tables[each, places]
+        for each, indices in ((slice(0, None, 2), at), (slice(1, None, 2), last * N + first)):  # a table, its transpose
+            due, there = mine.tables[each, indices], stored.tables[each, indices]
             if not (np.isfinite(due) & (np.abs(there - due) <= CLOSE * due)).all():
                 return False
-            mine.tables[each, places] = there
+            mine.tables[each, indices] = there
         return True
 
     def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
@@ -122,9 +122,9 @@ class Intervals(Kind):
         after.sigma[:], after.sigma_e[:], after.tables[:] = before.sigma, before.sigma_e, before.tables
         return wider
 
-    def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
+    def rates(self, member: Member, wider: Member, offsets: Ints) -> Ints:
         after = IntervalsView(wider)
-        return np.asarray(after.sigma_at + (places - after.arm0) // after.block)
+        return np.asarray(after.sigma_at + (offsets - after.arm0) // after.block)
 
 
 Intervals(h.INTERVALS)

@@ -82,10 +82,10 @@ class Member(NamedTuple):
         """Return a copy of what was learned: without unused room, scratch set to 0."""
         F, I = self.kind.trimmed(self)
         F, I = F.copy(), I.copy()
-        for place, length in self.kind.scratch(self):
-            F[place : place + length] = 0.0
-        for place, length in self.kind.scratch_ints(self):
-            I[place : place + length] = 0
+        for offset, length in self.kind.scratch(self):
+            F[offset : offset + length] = 0.0
+        for offset, length in self.kind.scratch_ints(self):
+            I[offset : offset + length] = 0
         return Member(F, I)
 
 
@@ -158,7 +158,7 @@ class Kind:
         """Return a new member of the same shape for one more arm, with everything copied but the nodes' rows."""
         raise NotImplementedError
 
-    def places(self, member: Member, wider: Member) -> Ints:
+    def offsets(self, member: Member, wider: Member) -> Ints:
         """Return the offsets in `wider` of the member's used arm blocks."""
         return self.blocks(wider)
 
@@ -166,9 +166,9 @@ class Kind:
         """Return the number of option words before each arm block."""
         return np.zeros(len(blocks), dtype=np.int64)
 
-    def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
+    def rates(self, member: Member, wider: Member, offsets: Ints) -> Ints:
         """Return the offset of the rate of each arm block, -1 without one."""
-        return np.full(len(places), -1)
+        return np.full(len(offsets), -1)
 
     kept = 0  # words before a block's logarithms that belong to its row
 
@@ -177,7 +177,7 @@ class Kind:
         from ..kernels import arms
 
         wider = self.widened(member)
-        old, new = self.blocks(member), self.places(member, wider)
+        old, new = self.blocks(member), self.offsets(member, wider)
         arms.widen(*member, *wider, old, new, self.ahead(member, old), self.rates(member, wider, new), self.kept)
         return hung_as(member, wider)
 
@@ -252,12 +252,12 @@ def fill_blocks(member: Member) -> None:
     member.F[member.kind.blocks(member)[:, None] + np.arange(member.width)] = member.template
 
 
-def flatten_blocks(member: Member, places: Ints, r: float) -> Floats:
+def flatten_blocks(member: Member, offsets: Ints, r: float) -> Floats:
     """Flatten the arm blocks at these offsets, and return ln A of each."""
     from ..kernels import flatten
 
-    logs = np.empty(len(places))
-    flatten.blocks(*member, places, r, logs)
+    logs = np.empty(len(offsets))
+    flatten.blocks(*member, offsets, r, logs)
     return logs
 
 

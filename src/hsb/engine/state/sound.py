@@ -18,13 +18,13 @@ MOST_COUNT = 1e280  # of its scalings
 PART = 1 << 16  # words per step
 
 
-def take_blocks(own: Member, F: Floats, places: Ints) -> Floats | None:
+def take_blocks(own: Member, F: Floats, offsets: Ints) -> Floats | None:
     """Take the weights of the arm blocks at these offsets from F, and recompute their sums. Return each total; None if impossible."""
     M, width, logs = own.arms, own.width, own.logs
-    totals, arms = np.empty(len(places)), np.arange(M)
+    totals, arms = np.empty(len(offsets)), np.arange(M)
     step = max(1, PART // width)
-    for start in range(0, len(places), step):
-        some = places[start : start + step, None]
+    for start in range(0, len(offsets), step):
+        some = offsets[start : start + step, None]
         weights, aside = F[some + arms], F[some + logs + arms]
         seen = (weights >= 0.5 * h.ARM_TINY) & (weights <= MOST_TOTAL)
         if not (seen | (weights == 0.0)).all() or not ((aside >= LEAST_LOG) & (aside <= MOST_LOG)).all():

@@ -319,11 +319,11 @@ class State:
         entries[:n] = before
         entries[:n, [state_words.I0, state_words.I1]] += shift
         i, key = len(I) + shift, sum(self.words)
-        for place, (floats, ints) in zip([0, *range(n, len(entries))], new, strict=True):
+        for index, (floats, ints) in zip([0, *range(n, len(entries))], new, strict=True):
             F[f : f + len(floats)] = floats
-            entries[place, : state_words.K0] = f, f + len(floats), i, i + len(ints)
-            if place:
-                entries[place, state_words.K0 : state_words.COUNT] = key, key + words
+            entries[index, : state_words.K0] = f, f + len(floats), i, i + len(ints)
+            if index:
+                entries[index, state_words.K0 : state_words.COUNT] = key, key + words
                 key += words
             f, i = f + 8 * -(-len(floats) // 8), i + len(ints)
         head, body = I[: state_words.DIRECTORY], I[state_words.DIRECTORY + before.size :]

@@ -250,7 +250,7 @@ class Tree(Kind):
         wider.I[tree_words.ROWS] = tree.used
         return wider
 
-    def places(self, member: Member, wider: Member) -> Ints:
+    def offsets(self, member: Member, wider: Member) -> Ints:
         before, after = TreeView(member), TreeView(wider)
         rows = (self.blocks(member) - 2 - before.row0) // before.stride
         return np.asarray(after.row0 + rows * after.stride + 2)
@@ -258,9 +258,9 @@ class Tree(Kind):
     def ahead(self, member: Member, blocks: Ints) -> Ints:
         return np.full(len(blocks), 2)
 
-    def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
+    def rates(self, member: Member, wider: Member, offsets: Ints) -> Ints:
         seen = member.F[self.blocks(member) - 2] != 0.0
-        return np.asarray(np.where(seen, places - 2, places - 2 + wider.logs))
+        return np.asarray(np.where(seen, offsets - 2, offsets - 2 + wider.logs))
 
 
 def coarser(member: Member, levels: int) -> Member:

@@ -100,7 +100,7 @@ def _read_log(
     if fitting.needed or (needs_clip and clip is None):
         source.fit(fitting)
         clip = math.sqrt(max(fitting.rows, 1)) if clip is None else clip
-    settings: dict[str, Any] = {"estimator": estimator, "clip": clip if needs_clip else None, "baseline": plan.place}
+    settings: dict[str, Any] = {"estimator": estimator, "clip": clip if needs_clip else None, "baseline": plan.baseline_index}
     return source.read({"players": plan.players, "uses": plan.uses, "views": plan.views, "models": models, **settings})
 
 
@@ -141,7 +141,7 @@ class _Plan:
         )  # candidates that use contexts come first
         used = {i: self._use(self.contexts[self.fixed[i]], self.players[i]) for i in looking}
         self.uses = [used[i] for i in range(len(fixed))]
-        self.place = self.fixed.index(self.baseline) if self.baseline in fixed else None
+        self.baseline_index = self.fixed.index(self.baseline) if self.baseline in fixed else None
         self._check_arms(log)
 
     def _range(self, reward_range: Any) -> tuple[float, float]:
@@ -276,7 +276,7 @@ class _ComparisonResult:
     def _differences(self) -> dict[str, Difference]:
         plan, others = self.plan, [name for name in self.plan.candidates if name != self.plan.baseline]
         pairs = {}
-        if self.log_pass is not None and plan.place is not None:
+        if self.log_pass is not None and plan.baseline_index is not None:
             pairs = {plan.fixed[i]: pair for i, pair in self.log_pass.pairs.items() if pair.same_range and pair.rows}
         comparisons = max(1, sum(1 for name in others if name not in pairs or not pairs[name].same))
         common: dict[str, Any] = {"seed": self.seed, "confidence": self.confidence, "comparisons": comparisons}

@@ -80,7 +80,7 @@ class MinMax(_Scale[_Range]):
 
     def _transform(self, table: Floats) -> Floats:
         with np.errstate(over="ignore"):
-            part = np.where(self.high - self.low < np.inf, 1.0, 0.5)  # a range that has no place in a double is halved
+            part = np.where(self.high - self.low < np.inf, 1.0, 0.5)  # a range that would overflow a double is halved
         low = part * self.low
         width = part * self.high - low
         varied = width > 0.0

@@ -15,7 +15,7 @@ from ...files.policy_file import pack
 from .. import explaining
 from ..core import Served
 from ..core.rows import DecisionRow
-from ..core.sampling import places_of
+from ..core.sampling import indices_of
 from ..core.settings import seconds
 from ..store import views
 from .administering import P, describe_policy, etag, find_policy, unchanged
@@ -116,12 +116,12 @@ async def probabilities(call: Call) -> Reply:
 def distribution(served: Served, context: Any, available: list[str] | None, baseline: str | None) -> dict[str, float]:
     """Return the probability of each available arm, as it would be played now."""
     row = served.decide("probe", context, available, baseline, True, 0)
-    places = places_of(row.available)
-    names = [served.arms[place] for place in places]
+    indices = indices_of(row.available)
+    names = [served.arms[index] for index in indices]
     p = served.live.policy.probabilities(context, available=names)
     order = {arm: k for k, arm in enumerate(served.live.policy.arms)}
     base = row.baseline if served.settings.ramp < 1.0 else None
-    mixed = served._mixture(places, base)
+    mixed = served._mixture(indices, base)
     q = p if mixed is None else mixed(p)
     return {name: float(q[order[name]]) for name in names}
 
@@ -236,7 +236,7 @@ def describe_decision(policy: Served, row: DecisionRow) -> dict[str, Any]:
         "version": row.version,
         "context": msgspec.Raw(row.context.encode() or b"null"),
         **({} if row.context else {"forgotten": True}),
-        "available": [policy.arms[place] for place in places_of(row.available)],
+        "available": [policy.arms[index] for index in indices_of(row.available)],
         "baseline": None if row.baseline is None else policy.arms[row.baseline],
         "ramp": row.ramp,
         "u": row.u,

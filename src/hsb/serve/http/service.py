@@ -48,9 +48,9 @@ class AnswerBatch:
         self.answers: list[Any] = [None] * rows
         self.left, self.future = rows, future
 
-    def take(self, place: int, answer: Answer) -> None:
-        """Take the answer to the request at `place`; the last one wakes the waiter."""
-        self.answers[place] = answer
+    def take(self, index: int, answer: Answer) -> None:
+        """Take the answer to the request at `index`; the last one wakes the waiter."""
+        self.answers[index] = answer
         self.left -= 1
         if not self.left and not self.future.done():
             self.future.set_result(self.answers)
@@ -181,7 +181,7 @@ class Service:
             return []
         future: asyncio.Future[list[Answer]] = self.loop.create_future()
         batch = AnswerBatch(len(rows), future)
-        if effects := self.core.handle_all([kind((batch, place), *arguments) for place, arguments in enumerate(rows)], clock()):
+        if effects := self.core.handle_all([kind((batch, index), *arguments) for index, arguments in enumerate(rows)], clock()):
             self._do(effects)
         self._flush_soon()
         return await future

@@ -38,9 +38,9 @@ def viridis(share: float) -> str:
     return "#" + "".join(f"{round(a + (at - left) * (b - a)):02x}" for a, b in parts)
 
 
-def arm_colour(place: int, arms: int) -> str:
-    """Return the colour of an arm, by its place among all arms, removed ones included."""
-    return viridis(arm_share(place, arms))
+def arm_colour(index: int, arms: int) -> str:
+    """Return the colour of an arm, by its index among all arms, removed ones included."""
+    return viridis(arm_share(index, arms))
 
 
 def faded(colour: str, share: float, paper: str) -> str:

@@ -245,15 +245,15 @@ class SqliteStore(Queries, Store):
 
     def _insert(self, table: str, fields: tuple[str, ...], rows: Sequence[Any], how: str = "INSERT") -> None:
         """Insert many rows per statement: between statements another thread may run, and this one waits."""
-        place = 0
-        while place < len(rows):
-            left = len(rows) - place
+        offset = 0
+        while offset < len(rows):
+            left = len(rows) - offset
             count = (
                 left if left < FEW else min(1 << left.bit_length() - 1, ROWS)
             )  # few enough distinct statements that they stay prepared
-            values = [value for row in rows[place : place + count] for value in row]
+            values = [value for row in rows[offset : offset + count] for value in row]
             self.connection.execute(_insertion(how, table, fields, count), values)
-            place += count
+            offset += count
 
     def _prune(self, policy: int) -> None:
         """Keep the newest snapshots, and the first of each day for thirty days."""
