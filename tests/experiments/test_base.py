@@ -14,7 +14,7 @@ def test_a_claim_is_weighed_by_its_differences(differences, holds):
 
 
 def test_what_the_user_chose():
-    assert Options(runs=3).chosen() == {"runs": 3} and Options().chosen() == {}
+    assert Options(runs=3).chosen_sizes() == {"runs": 3} and Options().chosen_sizes() == {}
 
 
 def test_an_experiment_must_say_what_it_does():

@@ -86,7 +86,7 @@ class KnownArms:
         self.totals: Floats = np.zeros((FEWEST, 2))  # plays and losses of each
         self.gone: Floats = np.zeros(2)  # of all that gave up their slot
 
-    def column(self, arm: Hashable) -> tuple[int, bool]:
+    def find_slot(self, arm: Hashable) -> tuple[int, bool]:
         """Return the slot of an arm, and whether it has to be registered."""
         slot = self.slot.get(arm)
         if slot is not None:
@@ -261,7 +261,7 @@ class ArmModels:
     def _learn(self, raw: Floats, played: Played, rounds: int) -> None:
         """Learn a round: its last step is the compiled call that counts it, and all before can be done twice."""
         known, recent, row = self.known, self.recent, (rounds - 1) % RECENT
-        slot, is_new = known.column(played.arm)
+        slot, is_new = known.find_slot(played.arm)
         if is_new:
             if slot < len(known.names):
                 recent.slots[recent.slots == slot] = -1

@@ -161,8 +161,8 @@ class FeatureKeys:
 
 def _shifts(shapes: list[tuple[str, int]]) -> Ints:
     """By how many bits the cells of each tree are moved to be paths: digits of one word, the first split first."""
-    found = []
+    shifts = []
     for kind, size in shapes:
         bits, depth = (digit_bits(size), 1) if kind == "kary" else (1, size)
-        found.append(bits * (WORD // bits - depth))
-    return np.array(found, dtype=np.int64)
+        shifts.append(bits * (WORD // bits - depth))
+    return np.array(shifts, dtype=np.int64)

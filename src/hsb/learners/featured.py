@@ -103,13 +103,13 @@ class Featured(Learner):
         *,
         learning_rate: LearningRate,
         implicit: bool,
-        given: bool = False,
+        takes_advice: bool = False,
     ) -> Self:
-        """Make a learner that has learned nothing. `given`: without models; the first word of a key names the advised arm."""
+        """Make a learner that has learned nothing. `takes_advice`: without models; the first word of a key names the advised arm."""
         rates = Rates.begin(PRIOR, len(arms), horizon=None, learning_rate=learning_rate)
         keys = FeatureKeys(FeatureReader(features, width_for(len(arms), features.limits["width"])))
         described = ArmFeatures.of(arms, arm_features)
-        mixture = Mixture(fresh_state(keys, len(arms), 0, given), rates, implicit=implicit, born=len(arms))
+        mixture = Mixture(fresh_state(keys, len(arms), 0, takes_advice), rates, implicit=implicit, born=len(arms))
         return cls(keys, mixture, first=0, baseline=Baseline(), arm_features=described)
 
     def _with(self, mixture: Mixture, baseline: Baseline, **changes: Any) -> Self:
@@ -119,7 +119,7 @@ class Featured(Learner):
         return type(self)(keys, mixture, baseline=baseline, **parts)
 
     @property
-    def given(self) -> bool:
+    def takes_advice(self) -> bool:
         """Whether its advice comes from outside, so that it has no models of its own."""
         return self.mixture.state.member(ENSEMBLE + 1).number == h.GIVEN
 
@@ -203,7 +203,7 @@ class Featured(Learner):
         """Return the successor with new scales and edges; models are converted to the new units."""
         keys, mixture = self.keys.copy(), self.mixture.copy()
         a, c = keys.reader.refit()
-        if not self.given:
+        if not self.takes_advice:
             rescale(mixture.state.members[1], a, c, keys.reader.missing_columns)
         baseline = self.baseline
         if not mixture.implicit:
@@ -233,8 +233,8 @@ class Featured(Learner):
         before, reader = self.reader, self.reader.copy()
         reader.admit(context)
         keys, state, first = FeatureKeys(reader), self.mixture.state, self.first
-        more, wider = keys.trees - self.keys.trees, reader.columns > before.columns and not self.given
-        learned, arms = state.seen > 0, state.arms
+        more, wider = keys.trees - self.keys.trees, reader.columns > before.columns and not self.takes_advice
+        learned, arms = state.learned_rounds > 0, state.arms
         trees = input_trees(keys, range(self.keys.trees, keys.trees), arms) if more else []
         if not learned:
             first = reader.inputs
@@ -250,7 +250,7 @@ class Featured(Learner):
                 mixture = self.mixture.on(beside, more_mappings=True) if more else self.mixture
                 return self._with(mixture, self.baseline, keys=keys), columns
         _, ensemble, *rest = state.members
-        if keys.room > self.keys.room and not self.given:
+        if keys.room > self.keys.room and not self.takes_advice:
             ensemble = resized_ensemble(ensemble, keys.room, arms)
         state = state.laid_out([head, ensemble, *rest, *trees], key_words(keys))
         if wider:
@@ -421,7 +421,7 @@ class Featured(Learner):
         if arm_features is not None:
             of_arms = from_journal(FeatureReader, arm_features, described.encoder.width)
             described = ArmFeatures(of_arms, np.full((arms, of_arms.inputs), np.nan))
-        mixture = self.mixture.on(fresh_state(keys, arms, first, self.given))
+        mixture = self.mixture.on(fresh_state(keys, arms, first, self.takes_advice))
         return self._with(mixture, self.baseline, keys=keys, first=first, arm_features=described)
 
     def from_arrays(self, arrays: Arrays, rounds: int) -> Self:

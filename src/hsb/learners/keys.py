@@ -86,9 +86,9 @@ class Keys:
 
     def read(self, context: Any) -> tuple[Ints, int]:
         """The context's key, and 1 if the context was clipped to the space, else 0."""
-        last, found = self._last
+        last, result = self._last
         if context is last:
-            return found
+            return result
         key, quick = self._blank.copy(), self._quick
         if quick is not None and (type(context) is float or is_number(context)):
             try:
@@ -99,9 +99,9 @@ class Keys:
                 for at, count, shift in quick:
                     cell = int(point * count)
                     key[at] = (cell if cell < count else count - 1) << shift
-                found = key, 0
-                self._last = context, found
-                return found
+                result = key, 0
+                self._last = context, result
+                return result
         elif self.space.features > 1 and self._several(context, key):
             return key, 0
         row = numbers("Contexts", context)

@@ -73,7 +73,7 @@ class OpenArms(Learner):
     @classmethod
     def fresh(cls, arms: Open, features: Features, *, learning_rate: LearningRate, implicit: bool) -> Self:
         """Make a learner that has learned nothing."""
-        inner = Featured.fresh(arms.labels, features, None, learning_rate=learning_rate, implicit=implicit, given=True)
+        inner = Featured.fresh(arms.labels, features, None, learning_rate=learning_rate, implicit=implicit, takes_advice=True)
         return cls(arms, inner, ArmModels.fresh(features, arms.known))
 
     # -- a round -------------------------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ class SyntheticToday(Log):
         """The click probability of every article in each row of the last batch."""
         reward = (rng.random(n) < self.probabilities[np.arange(n), arm]).astype(np.float64)
         seen = 1 + max(int(self._pools[k].max()) for k in range(int(number[-1]) + 1))
-        self.seen.extend(self._ids[len(self.seen) : seen])
+        self.known_arms.extend(self._ids[len(self.known_arms) : seen])
         time = (START + visit * SPAN // self.visits).astype(np.float64)
         return Batch(contexts, arm, reward, 1.0 / pools.sizes[pool], time, pool, pools, tuple(self._ids[:seen]))
 

@@ -155,7 +155,7 @@ class State:
         return self.F[state_words.LOST : state_words.MASKED + 1].copy()
 
     @property
-    def seen(self) -> int:
+    def learned_rounds(self) -> int:
         """The number of learned rounds, each counted by the call that learned it."""
         return int(self.laid.F.item(state_words.SEEN))
 
@@ -164,11 +164,11 @@ class State:
         """The rounds that a schedule counts in addition, for late feedback."""
         return self.laid.F.item(state_words.LATE)
 
-    def set_counts(self, seen: int, late: float, sums: Floats, shared: float = 0.0) -> None:
+    def set_counts(self, learned_rounds: int, late: float, sums: Floats, shared: float = 0.0) -> None:
         """Set the counts to those of a file."""
         F = self.laid.F
         F[state_words.SHARED] = shared
-        F[state_words.SEEN], F[state_words.LATE], F[state_words.LOST : state_words.MASKED + 1] = seen, late, sums
+        F[state_words.SEEN], F[state_words.LATE], F[state_words.LOST : state_words.MASKED + 1] = learned_rounds, late, sums
 
     def set_shift(self, shift: float) -> None:
         """Set the baseline shift, which is subtracted from every later loss."""
@@ -195,14 +195,14 @@ class State:
         arm: int,
         loss: float,
         probability: float,
-        made: int = -1,
+        decision_round: int = -1,
         advised: float = -1.0,
         recalled: bool = False,
         plain: bool = False,
     ) -> None:
         """Learn the loss of an arm that was played with probability `probability`.
 
-        `made`: the number of learned rounds at the time of the decision; -1: now. After further rounds, a schedule counts additional ones,
+        `decision_round`: the number of learned rounds at the time of the decision; -1: now. After further rounds, a schedule counts more,
         and the advice of that time applies: `advised` is its share on the arm (`State.advised`). `recalled`: that advice applies in any case;
         below 0, the present advice. `plain`: no baseline shift (`set_shift`). If the last call had the same `key` array and every arm is
         available, its nodes are not visited again.
@@ -211,10 +211,10 @@ class State:
         self._visited = None
         F, I, _ = self.laid
         mask = EVERY_ARM if available is None else available
-        status = self._rounds.update(F, I, key, mask, arm, loss, probability, visited, made, advised, recalled, plain)
+        status = self._rounds.update(F, I, key, mask, arm, loss, probability, visited, decision_round, advised, recalled, plain)
         if status > h.DUE:
             self._resolve(status)
-            self.update(key, available, arm, loss, probability, made, advised, recalled, plain)
+            self.update(key, available, arm, loss, probability, decision_round, advised, recalled, plain)
 
     def play(self, table: Rounds, out: Out, part: slice, *, to_come: int = MANY) -> None:
         """Decide and learn in the rounds of a part of a table. Makes room for `to_come` later rounds."""

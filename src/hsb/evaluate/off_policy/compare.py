@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from ...checks import function, is_number, loss_bounds, one_of, shown, whole
+from ...checks import format_arms, function, is_number, loss_bounds, one_of, whole
 from ...errors import InputError, quoted
 from ...logs import Batch, Log
 from ...logs.log import check_log
@@ -171,7 +171,7 @@ class _Plan:
     def refuse(self, name: str, played: Always, arms: Sequence[Hashable]) -> NoReturn:
         """Raise `InputError` for a candidate whose arm the log does not have."""
         unknown = f"The candidate {quoted(name)} is the arm {quoted(played.arm)}, which is never available in the log"
-        raise InputError(f"{unknown}. Its arms are {shown(arms)}.")
+        raise InputError(f"{unknown}. Its arms are {format_arms(arms)}.")
 
     def reads(self, log: Any) -> Any:
         """Return the log in the form that the fixed candidates need: by name, unless one of them takes numbers."""

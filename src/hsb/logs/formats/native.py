@@ -52,8 +52,8 @@ class StoredLog(Log):
             raise InputError(f"The files have different numbers of features: {[one.features for one in facts]}.")
         self.features = facts[0].features
         self.uniform = facts[0].uniform if len({one.uniform for one in facts}) == 1 else None
-        self.seen = list(dict.fromkeys(arm for one in facts for arm in one.arms))
-        indices = {arm: k for k, arm in enumerate(self.seen)}
+        self.known_arms = list(dict.fromkeys(arm for one in facts for arm in one.arms))
+        indices = {arm: k for k, arm in enumerate(self.known_arms)}
         self._indices = [np.array([indices[arm] for arm in one.arms], dtype=np.int64) for one in facts]
         self._rows = sum(one.rows for one in facts)
         self._groups: list[range | None] = [None] * len(facts)  # which groups of rows are read; None: all
@@ -66,7 +66,7 @@ class StoredLog(Log):
 
     def __iter__(self) -> Iterator[Batch]:
         self.problems = Problems()
-        arms = tuple(self.seen)
+        arms = tuple(self.known_arms)
         for path, indices, facts, groups in zip(self.paths, self._indices, self._facts, self._groups, strict=True):
             with parquet(path) as file:
                 for k in range(file.num_row_groups) if groups is None else groups:
