@@ -114,14 +114,14 @@ class FeatureKeys:
         if isinstance(contexts, ContextRows):
             return contexts
         table = self.reader.table(contexts)
-        copy, at, size = self.reader.copy(), 0, FEWEST
-        while at < table.rows:
-            stop = min(at + size, table.rows)
-            _, unseen = copy.read_part(table, at, stop)
+        copy, start, size = self.reader.copy(), 0, FEWEST
+        while start < table.rows:
+            stop = min(start + size, table.rows)
+            _, unseen = copy.read_part(table, start, stop)
             first = int(np.argmax(unseen)) if unseen.any() else -1
             if first >= 0:
-                copy.admit(table.context(at + first))
-            at, size = (stop, min(2 * size, 4096)) if first < 0 else (at + first + 1, FEWEST)
+                copy.admit(table.context(start + first))
+            start, size = (stop, min(2 * size, 4096)) if first < 0 else (start + first + 1, FEWEST)
         return ContextRows(table, np.arange(table.rows))
 
     def keys(self, points: Any) -> Ints:

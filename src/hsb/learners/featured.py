@@ -213,12 +213,12 @@ class Featured(Learner):
     def _prune(self) -> Self:
         """Return the successor in which full trees of numbers look at fewer leading bits."""
         keys, members = self.keys.copy(), self.mixture.state.members
-        for at, (member, raw_input) in enumerate(zip(members[3:], keys.reader.tree_inputs, strict=True), start=3):
+        for number, (member, raw_input) in enumerate(zip(members[3:], keys.reader.tree_inputs, strict=True), start=3):
             if member.number == h.COMPRESSED and TreeView(member).used + 2 > MOST_ROWS:
                 bits = BITS - int(keys.reader.coarse[raw_input])
                 while rows_at(member, bits) > MOST_ROWS // 2:
                     bits -= 1
-                members[at] = coarser(member, bits)
+                members[number] = coarser(member, bits)
                 keys.reader.coarse[raw_input] = BITS - bits
         if all(member is before for member, before in zip(members, self.mixture.state.members, strict=True)):
             return self

@@ -96,9 +96,9 @@ class Keys:
             except OverflowError:
                 point = math.nan
             if point == point:
-                for at, count, shift in quick:
+                for offset, count, shift in quick:
                     cell = int(point * count)
-                    key[at] = (cell if cell < count else count - 1) << shift
+                    key[offset] = (cell if cell < count else count - 1) << shift
                 result = key, 0
                 self._last = context, result
                 return result
@@ -125,7 +125,7 @@ class Keys:
         from ..engine.kernels.keys import locate
 
         low, high = self.space.ends()
-        return all(locate(code, low, high, point, key, at, words) for code, at, words in self.codes)
+        return all(locate(code, low, high, point, key, offset, words) for code, offset, words in self.codes)
 
     def check(self, contexts: ArrayLike) -> tuple[Floats, int]:
         """A whole table, inside the space, and how many rows were clipped."""
@@ -136,8 +136,8 @@ class Keys:
         from ..engine.kernels.keys import encode
 
         keys = np.zeros((len(points), self.words), dtype=np.int64)
-        for code, at, words in self.codes:
-            encode(code, *self.space.ends(), points, keys, at, words)
+        for code, offset, words in self.codes:
+            encode(code, *self.space.ends(), points, keys, offset, words)
         return keys
 
     def copy(self) -> Keys:
@@ -150,14 +150,14 @@ def _shifts(codes: Sequence[tuple[Ints, int, int]]) -> list[tuple[int, int, int]
     from ..engine.kernels import keys
 
     shifts = []
-    for code, at, words in codes:
+    for code, offset, words in codes:
         how, rest = int(code[0]), code[3:].tolist()
         if how == keys.CELLS:
-            shifts.append((at, rest[0], 0))
+            shifts.append((offset, rest[0], 0))
         elif how == keys.PATH and rest[0] == 2 and words == 1:
-            shifts.append((at, 1 << rest[1], rest[3] - rest[1]))
+            shifts.append((offset, 1 << rest[1], rest[3] - rest[1]))
         elif how == keys.GRID:
-            shifts.append((at, 1 << rest[0], 0))
+            shifts.append((offset, 1 << rest[0], 0))
         elif how != keys.NOTHING:
             return None
     return shifts

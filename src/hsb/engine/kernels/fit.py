@@ -65,12 +65,12 @@ def add_rows(F, I, Z, arm, loss, z, A, b, curved):
 
     O(rows * columns^2), without the columns that are 0.
     """
-    d, at = (I[COSINES] + 1 if curved else len(Z)), ensemble.phi_at(I)
+    d, offset = (I[COSINES] + 1 if curved else len(Z)), ensemble.phi_at(I)
     for t in range(len(arm)):
         _read(Z, t, z)
         if curved:
             ensemble.cosines(F, I, z)
-        x = F[at : at + d] if curved else z[:d]
+        x = F[offset : offset + d] if curved else z[:d]
         m, y = arm[t], loss[t] - 0.5
         for i in range(d):
             a = x[i]
@@ -90,9 +90,9 @@ def left_out(F, I, Z, arm, loss, z, out, curved):
 
     A ridge regression without a row errs by its error over 1 - x' P x, where P is the covariance with the row. O(rows * columns^2).
     """
-    at, n, stack = I[SCRATCH], I[COSINES] + 1, I[STACK]
+    offset, n, stack = I[SCRATCH], I[COSINES] + 1, I[STACK]
     phi, d = ensemble.phi_at(I), (n if curved else len(Z))
-    v = F[at + 8 + I[ROOM] + n : at + 8 + I[ROOM] + n + max(I[ROOM], n)]
+    v = F[offset + 8 + I[ROOM] + n : offset + 8 + I[ROOM] + n + max(I[ROOM], n)]
     average = (F[stack + LOST] + 1.0) / (F[stack + ROUNDS] + 2.0)
     precision = F[I[RIDGE] + I[ROOM]] if curved else F[I[RIDGE]]
     stride = I[STRIDE] if curved else I[ROOM]
@@ -155,7 +155,7 @@ def grow(F, I, Z, arm, loss, rows, order, other, spans, sides):
 @inner
 def _best(F, I, Z, arm, loss, rows, sides):
     """Return the column and the threshold of the best of TRIES cuts; column -1 if no cut gains enough."""
-    best, at, most, M, n = -1, 0.0, GAIN, I[ARMS], len(rows)
+    best, cut, most, M, n = -1, 0.0, GAIN, I[ARMS], len(rows)
     for _ in range(TRIES):
         column = forest.draw_column(F, I)
         threshold = Z[column, rows[min(int(forest.draw(I) * n), n - 1)]]
@@ -170,8 +170,8 @@ def _best(F, I, Z, arm, loss, rows, sides):
             sides[side + 1] += 1.0 - loss[t]
         gain = forest.gain_of(sides, 0, M)
         if gain > most:
-            best, at, most = column, threshold, gain
-    return best, at
+            best, cut, most = column, threshold, gain
+    return best, cut
 
 
 @inner
@@ -234,8 +234,8 @@ def weigh(F, I, forecasts, loss, x, v):
         for j in range(INPUTS - 1):
             x[j] = forecasts[j, t]
         x[INPUTS - 1] = 1.0
-        at = I[STACK]
-        ridge.learn(F, at + WEIGHTS, at + COVARIANCE, INPUTS, x, loss[t] - 0.5, v, INPUTS, ensemble.ALWAYS)
+        offset = I[STACK]
+        ridge.learn(F, offset + WEIGHTS, offset + COVARIANCE, INPUTS, x, loss[t] - 0.5, v, INPUTS, ensemble.ALWAYS)
 
 
 @kernel("L1 l")

@@ -60,11 +60,11 @@ def compressed(F, I, r, order, H):
     """Flatten a COMPRESSED tree, whose rows come children first in `order`."""
     k = I[FANOUT]
     total = 0.0
-    for at in order:
-        link = I[LINKS] + at * I[LINK_STRIDE]
+    for number in order:
+        link = I[LINKS] + number * I[LINK_STRIDE]
         below = 0.0
         for c in range(k):
             if I[link + 1 + c] >= 0:
                 below += H[I[link + 1 + c]]
-        H[at] = total = _row(F, I, I[ROW0] + at * I[STRIDE], (I[link] & 4095) - (I[link] >> 12) + 1, r, below)
+        H[number] = total = _row(F, I, I[ROW0] + number * I[STRIDE], (I[link] & 4095) - (I[link] >> 12) + 1, r, below)
     return total

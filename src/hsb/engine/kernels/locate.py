@@ -26,13 +26,13 @@ def locate(I, leaf):
 
 @inner
 def _tables(I, leaf):
-    at = I[SPEC] + I[I[SPEC] + leaf]
-    n = I[at]
+    offset = I[SPEC] + I[I[SPEC] + leaf]
+    n = I[offset]
     for i in range(n):
-        I[I[LIST] + i] = I[at + 1 + i]
+        I[I[LIST] + i] = I[offset + 1 + i]
     for i in range(n + 1):
-        I[I[START] + i] = I[at + 1 + n + i]
-    edges = at + 2 + 2 * n
+        I[I[START] + i] = I[offset + 1 + n + i]
+    edges = offset + 2 + 2 * n
     for e in range(I[I[START] + n]):
         I[I[EDGE] + e] = I[edges + e]
     return n

@@ -151,14 +151,14 @@ def _pick(pools, k, p, u, arms):
 
 
 @inner
-def _keep(memory, at, n, t):
-    """Record that the probabilities at `at` are those of row t; n arms are available."""
-    p, sums = memory.p[at], memory.sums[at]
+def _keep(memory, index, n, t):
+    """Record that the probabilities at `index` are those of row t; n arms are available."""
+    p, sums = memory.p[index], memory.sums[index]
     s = 0.0
     for j in range(n):
         s += p[j]
         sums[j] = s
-    memory.row[at] = t
+    memory.row[index] = t
 
 
 @inner
@@ -178,12 +178,12 @@ def _probability(pools, k, p, sums, u, arms, shown, j):
 
 
 @kernel("D1 L1 ArmPools(C2 L1 L1 L1 B1) Events(L2 L1 L1 D1 D1) Memory(D2 D2 L1) l Learned(L1 D1) (l l)", free=True)
-def run(F, I, pools, events, memory, most, learned, at):
-    """Continue from `at` = (the first row not played, the number of rows learned); stop after `most` rows learned.
+def run(F, I, pools, events, memory, most, learned, position):
+    """Continue from `position` = (the first row not played, the number of rows learned); stop after `most` rows learned.
 
-    Return the new `at`, and why it stopped.
+    Return the new `position`, and why it stopped.
     """
-    start, n = at
+    start, n = position
     keys = events.keys
     none = pools.masks[0][:0]
     fresh = start

@@ -182,16 +182,18 @@ class _Words:
         return array._getvalue()
 
 
-def _write(context: Any, builder: Any, out: Any, kind: Any, value: Any, at: list[int]) -> str:
+def _write(context: Any, builder: Any, out: Any, kind: Any, value: Any, next_word: list[int]) -> str:
     """Write a result as words; return the letters of its types."""
     if kind == types.none or isinstance(kind, types.Omitted):
         return "-"
     if isinstance(kind, types.BaseTuple):
         parts = [builder.extract_value(value, k) for k in range(len(kind.types))]
-        inside = "".join(_write(context, builder, out, each, part, at) for each, part in zip(kind.types, parts, strict=True))
+        inside = "".join(
+            _write(context, builder, out, each, part, next_word) for each, part in zip(kind.types, parts, strict=True)
+        )
         return f"({len(parts)}{inside})"
-    pointer = builder.gep(out, [ir.Constant(I64, at[0])])
-    at[0] += 1
+    pointer = builder.gep(out, [ir.Constant(I64, next_word[0])])
+    next_word[0] += 1
     if kind == types.float64:
         builder.store(builder.bitcast(value, I64), pointer)
         return "d"

@@ -109,8 +109,8 @@ def compiled() -> Any:
 
 def piece(member: Member, name: int, *shape: int, skip: int = 0) -> Floats:
     """Return a part of F as a table; a view."""
-    at = int(member.I[name]) + skip
-    return member.F[at : at + math.prod(shape)].reshape(shape)
+    offset = int(member.I[name]) + skip
+    return member.F[offset : offset + math.prod(shape)].reshape(shape)
 
 
 def linear_models(member: Member) -> tuple[Floats, Floats]:
@@ -194,8 +194,8 @@ def set_columns(member: Member, groups: Sequence[int]) -> None:
     precision[:columns] = precision[-1] = PRECISION * (features + 1)
     cosines = cosine_models(member)[0]
     cosines[:columns] = frequencies(range(columns), cosines.shape[1], features)
-    at = np.arange(before, columns)
-    linear_models(member)[1][:, at, at] = 1.0 / precision[at]
+    new = np.arange(before, columns)
+    linear_models(member)[1][:, new, new] = 1.0 / precision[new]
     piece(member, p.PROBABILITY, columns)[:] = probabilities_of(groups, features)
     member.I[p.COLUMNS] = columns
     compiled()[0].begin(*member)
@@ -232,10 +232,10 @@ def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
     n, arms = len(a), member.arms
     nodes, cuts = forest_nodes(member), forest_cuts(member).reshape(-1, forest_cuts(member).shape[2])
     split, set_ = nodes[:, p.LEFT] > 0.0, cuts[:, p.SET] > 0.0
-    at = nodes[split, p.AT].astype(np.int64)
-    nodes[split, p.THRESHOLD] = np.clip(a[at] * nodes[split, p.THRESHOLD] + c[at], -FAR, FAR)
-    at = cuts[set_, 0].astype(np.int64)
-    cuts[set_, 1] = np.clip(a[at] * cuts[set_, 1] + c[at], -FAR, FAR)
+    cut_columns = nodes[split, p.AT].astype(np.int64)
+    nodes[split, p.THRESHOLD] = np.clip(a[cut_columns] * nodes[split, p.THRESHOLD] + c[cut_columns], -FAR, FAR)
+    cut_columns = cuts[set_, 0].astype(np.int64)
+    cuts[set_, 1] = np.clip(a[cut_columns] * cuts[set_, 1] + c[cut_columns], -FAR, FAR)
     weights, covariances = linear_models(member)
     precision = piece(member, p.RIDGE, n)
     exact = arms * n**3 <= EXACT
@@ -309,8 +309,8 @@ def resized_ensemble(member: Member, room: int, arms: int) -> Member:
     (weights, covariances), (old_weights, old_covariances) = linear_models(wider), linear_models(member)
     weights[:old_arms, :old_room] = old_weights[:, :old_room]
     covariances[:old_arms, :old_room, :old_room] = old_covariances[:, :old_room, :old_room]
-    at = np.arange(columns)
-    covariances[old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, columns)
+    diagonal = np.arange(columns)
+    covariances[old_arms:, diagonal, diagonal] = 1.0 / piece(wider, p.RIDGE, columns)
     new, old = cosine_models(wider), cosine_models(member)
     some = slice(cosines + 1)  # with many arms, fewer cosines, each larger; the others are dropped
     ratio = np.ones(cosines + 1)
@@ -318,9 +318,9 @@ def resized_ensemble(member: Member, room: int, arms: int) -> Member:
     new[0][:old_room], new[1][:] = old[0][:old_room, :cosines], old[1][:cosines]
     new[2][:old_arms] = old[2][:, some] * ratio
     new[3][:old_arms, :, some] = old[3][:, some, some] * (ratio[:, None] * ratio)
-    at = np.arange(cosines + 1)
+    diagonal = np.arange(cosines + 1)
     new[3][old_arms:] = 0.0
-    new[3][old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, 1 + cosines, skip=room)
+    new[3][old_arms:, diagonal, diagonal] = 1.0 / piece(wider, p.RIDGE, 1 + cosines, skip=room)
     after = EnsembleView(wider)
     blocks, nodes = min(before.blocks_used, after.blocks), before.nodes_used
     I[p.COLUMNS] = columns

@@ -173,8 +173,8 @@ def _is_forest(nodes: Floats, cuts: Floats, columns: int) -> bool:
         or not ((nodes[:, p.STOP] >= 0.0) & (nodes[:, p.STOP] <= 1.0)).all()
     ):
         return False
-    at, left, cut = nodes[:, [p.AT, p.LEFT, p.CUT]].astype(np.int64).T
-    if (at >= columns).any() or (cuts[:, 0] >= columns).any() or (cuts[:, p.SET] > 1.0).any() or (cut > blocks).any():
+    cut_columns, left, cut = nodes[:, [p.AT, p.LEFT, p.CUT]].astype(np.int64).T
+    if (cut_columns >= columns).any() or (cuts[:, 0] >= columns).any() or (cuts[:, p.SET] > 1.0).any() or (cut > blocks).any():
         return False
     split, watched, n = left > 0, cut[cut > 0], len(nodes)
     if len(set(watched.tolist())) != len(watched) or cut[split].any():

@@ -111,8 +111,8 @@ class Kind:
 
     def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
         """Return the parts of I that are scratch between calls, or as in a new member."""
-        at = int(member.I[h.BASES])
-        return [(at, member.visits)] if at else []
+        offset = int(member.I[h.BASES])
+        return [(offset, member.visits)] if offset else []
 
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
         """Copy the member into arrays of at least its size; memory of nodes never visited stays untouched."""
@@ -267,16 +267,20 @@ def flatten_options(member: Member, rows: Ints, prior: Floats, r: float, below: 
     `below`: ln H of each option. `prior` and `below` have a column for each option.
     """
     F, n = member.F, below.shape[1]
-    at = rows[:, None] + 1 + np.arange(n)
-    logs = (1.0 - r) * reproducible_math.logs(prior) + r * (reproducible_math.logs(F[at]) - F[at + n] * h.LOG_BASE) + below
+    options = rows[:, None] + 1 + np.arange(n)
+    logs = (
+        (1.0 - r) * reproducible_math.logs(prior)
+        + r * (reproducible_math.logs(F[options]) - F[options + n] * h.LOG_BASE)
+        + below
+    )
     high = logs.max(axis=1, keepdims=True)
     total = high + reproducible_math.logs(reproducible_math.exps(logs - high).sum(axis=1, keepdims=True))
     logs -= total
     hidden = np.where(logs < reproducible_math.log(h.OPTION_TINY), np.ceil(-logs / h.LOG_BASE), 0.0)
     hidden[logs == -np.inf] = 0.0
     F[rows] = (hidden > 0.0).any(axis=1)
-    F[at] = reproducible_math.exps(logs + hidden * h.LOG_BASE)
-    F[at + n] = hidden
+    F[options] = reproducible_math.exps(logs + hidden * h.LOG_BASE)
+    F[options + n] = hidden
     return np.asarray(total[:, 0])
 
 

@@ -60,16 +60,16 @@ def take_options(own: Member, F: Floats, rows: Ints, n: int) -> bool:
     step = max(1, PART // n)
     for start in range(0, len(rows), step):
         some = rows[start : start + step, None]
-        at = some + 1 + np.arange(n)
-        weights, counts = F[at], F[at + n]
+        options = some + 1 + np.arange(n)
+        weights, counts = F[options], F[options + n]
         hidden = counts > 0.0
-        never = own.F[at] == 0.0
+        never = own.F[options] == 0.0
         seen = np.where(never, weights == 0.0, (weights >= 0.5 * h.OPTION_TINY) & (weights <= 1.0 + CLOSE))
         if not (are_counts(counts) & np.where(hidden, ~never & are_hidden(weights), seen)).all():
             return False
         if not (np.abs(np.where(hidden, 0.0, weights).sum(axis=1) - 1.0) <= CLOSE).all():
             return False
-        own.F[at], own.F[at + n], own.F[some[:, 0]] = weights, counts, hidden.any(axis=1)
+        own.F[options], own.F[options + n], own.F[some[:, 0]] = weights, counts, hidden.any(axis=1)
     return True
 
 

@@ -219,36 +219,36 @@ class State:
     def play(self, table: Rounds, out: Out, part: slice, *, to_come: int = MANY) -> None:
         """Decide and learn in the rounds of a part of a table. Makes room for `to_come` later rounds."""
         kernel = self.tables.play
-        self._run(lambda laid, at: kernel(laid.F, laid.I, table, out, at, part.stop), part.start, to_come)
+        self._run(lambda laid, position: kernel(laid.F, laid.I, table, out, position, part.stop), part.start, to_come)
 
     def choose(self, table: Rounds, out: Chosen) -> None:
         """Decide every round of a table, without a floor. Changes nothing in the state."""
         kernel, end = self.tables.decide, len(out.arms)
-        self._run(lambda laid, at: kernel(laid.F, laid.I, table, out, laid.advice, at, end), 0)
+        self._run(lambda laid, position: kernel(laid.F, laid.I, table, out, laid.advice, position, end), 0)
 
     def learn(self, table: Logged, part: slice) -> None:
         """Learn the rounds of a part of a table, whose arms and propensities come from a log."""
         kernel = self.tables.learn
-        self._run(lambda laid, at: kernel(laid.F, laid.I, table, at, part.stop), part.start)
+        self._run(lambda laid, position: kernel(laid.F, laid.I, table, position, part.stop), part.start)
 
     def distributions(self, table: Rounds, p: Floats) -> None:
         """Fill the rows of p with the distributions of the rows of a table."""
         kernel = self.tables.fill
-        self._run(lambda laid, at: kernel(laid.F, laid.I, table, p, at, len(p)), 0)
+        self._run(lambda laid, position: kernel(laid.F, laid.I, table, p, position, len(p)), 0)
 
     def replay(
-        self, pools: ArmPools, events: Events, memory: Any, most: int, learned: Any, at: tuple[int, int]
+        self, pools: ArmPools, events: Events, memory: Any, most: int, learned: Any, position: tuple[int, int]
     ) -> tuple[int, int]:
-        """Replay a log from `at` = (first row, rows learned before), and learn the rows whose chosen arm is the logged one.
+        """Replay a log from `position` = (first row, rows learned before), and learn the rows whose chosen arm is the logged one.
 
         Ends after the last row or `most` learned rows. Returns its position.
         """
         from ..kernels import replay
 
-        def run(laid: Laid, at: tuple[int, int]) -> Any:
-            return replay.run(laid.F, laid.I, pools, events, memory, most, learned, at)
+        def run(laid: Laid, position: tuple[int, int]) -> Any:
+            return replay.run(laid.F, laid.I, pools, events, memory, most, learned, position)
 
-        return self._run(run, at)  # type: ignore[no-any-return]
+        return self._run(run, position)  # type: ignore[no-any-return]
 
     @property
     def members(self) -> list[Member]:
@@ -387,14 +387,14 @@ class State:
         """The used memory in bytes, without unused rows."""
         return sum(member.kind.bytes_in_use(member) for member in self.members)
 
-    def _run(self, kernel: Callable[[Laid, Any], tuple[Any, int]], at: Any, to_come: int = MANY) -> Any:
-        """Call the kernel until it is done. `at`: its position, which is returned."""
-        begin, self._visited = at, None
+    def _run(self, kernel: Callable[[Laid, Any], tuple[Any, int]], position: Any, to_come: int = MANY) -> Any:
+        """Call the kernel until it is done, from `position`; return where it ended."""
+        begin, self._visited = position, None
         while True:
-            at, status = kernel(self.laid, at)
+            position, status = kernel(self.laid, position)
             if status <= h.DUE:
-                return at
-            self._resolve(status, to_come if to_come == MANY else to_come - (at - begin))
+                return position
+            self._resolve(status, to_come if to_come == MANY else to_come - (position - begin))
 
     def _resolve(self, status: int, to_come: int = MANY) -> None:
         """Handle a kernel that stopped: add rows, or raise BrokenState."""

@@ -321,8 +321,10 @@ def _keys_agree(tree: TreeView, above: Ints, option: Ints, below: Ints) -> bool:
     for start in range(0, len(below), step):
         some = slice(start, start + step)
         theirs, ours = _digits(keys[below[some]], bits, per_word), _digits(keys[above[some]], bits, per_word)
-        level, at = np.arange(levels), bottom[above[some], None]
-        if np.any((theirs != ours) & (level < at)) or np.any(np.take_along_axis(theirs, at, axis=1)[:, 0] != option[some]):
+        level, split_level = np.arange(levels), bottom[above[some], None]
+        if np.any((theirs != ours) & (level < split_level)) or np.any(
+            np.take_along_axis(theirs, split_level, axis=1)[:, 0] != option[some]
+        ):
             return False
     return True
 

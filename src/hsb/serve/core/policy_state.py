@@ -184,7 +184,7 @@ class Served:
         available: list[str] | None,
         baseline: str | None,
         activate: bool,
-        at: int,
+        timestamp: int,
         key: int | None = None,
     ) -> DecisionRow:
         """Return the decision of this version for an id, without changing anything. Raises InputError if it is impossible."""
@@ -199,9 +199,9 @@ class Served:
         decision = self.live.policy.propose(context, u=u, available=names, mixed=mixed)
         bits = self._all_bits if indices is None else bits_of(indices, len(self.arms))
         body = fingerprint(self.name, context, available, baseline, activate, text)
-        return self._row(id, decision, u, text, bits, base, body, at, key)
+        return self._row(id, decision, u, text, bits, base, body, timestamp, key)
 
-    def decide_all(self, messages: Sequence[Decide], at: int) -> list[DecisionRow | None]:
+    def decide_all(self, messages: Sequence[Decide], timestamp: int) -> list[DecisionRow | None]:
         """Decide on messages that name neither arms nor a baseline, as `decide` would. None for each that needs `decide` itself."""
         settings, base, mixed = self.settings, None, None
         shared = settings.ramp < 1.0
@@ -214,17 +214,17 @@ class Served:
         us = [u_of(self.secret, message.id) for message in messages]
         decisions = self.live.policy.propose_many([message.context for message in messages], u=us, mixed=mixed)
         return [
-            None if decision is None else self._plain_row(message, decision, u, base, at)
+            None if decision is None else self._plain_row(message, decision, u, base, timestamp)
             for message, decision, u in zip(messages, decisions, us, strict=True)
         ]
 
-    def _plain_row(self, message: Decide, decision: Decision, u: float, base: int | None, at: int) -> DecisionRow | None:
+    def _plain_row(self, message: Decide, decision: Decision, u: float, base: int | None, timestamp: int) -> DecisionRow | None:
         try:
             text = context_json(message.context)
             body = fingerprint(self.name, message.context, None, None, bool(message.activate), text)
         except (ValueError, TypeError, RecursionError):
             return None
-        return self._row(message.id, decision, u, text, self._all_bits, base, body, at, message.key)
+        return self._row(message.id, decision, u, text, self._all_bits, base, body, timestamp, message.key)
 
     def _row(
         self,
@@ -235,7 +235,7 @@ class Served:
         bits: bytes,
         base: int | None,
         body: bytes,
-        at: int,
+        timestamp: int,
         key: int | None,
     ) -> DecisionRow:
         memo, own = (
@@ -258,8 +258,8 @@ class Served:
             memo.advice if own else -1.0,
             None if memo.cells is None or not own else np.asarray(memo.cells, dtype="<i8").tobytes(),
             body,
-            at + self.rules.wait,
-            at,
+            timestamp + self.rules.wait,
+            timestamp,
             key,
         )
 
@@ -316,7 +316,7 @@ class Served:
         """Return the digest of the learner that plays, under the name '', and of each candidate."""
         return {name: each.policy.digest() for name, each in {"": self.live, **self.candidates}.items()}
 
-    def frozen(self, at: int, *, copied: bool = True) -> Frozen:
+    def frozen(self, timestamp: int, *, copied: bool = True) -> Frozen:
         """Return the state of this version for a snapshot. It is copied, so that the policy may learn while it is packed."""
         state = {
             "hsb": __version__,
@@ -333,7 +333,7 @@ class Served:
             "learners": {name: each.about() for name, each in {"": self.live, **self.candidates}.items()},
         }
         learners = [(each.id, each.policy.copy() if copied else each.policy) for each in (self.live, *self.candidates.values())]
-        return Frozen(self.id, self.version, at, json.dumps(state, sort_keys=True), tuple(learners))
+        return Frozen(self.id, self.version, timestamp, json.dumps(state, sort_keys=True), tuple(learners))
 
     @classmethod
     def restore(cls, policy: PolicyRow, rows: list[SnapshotRow]) -> "Served":

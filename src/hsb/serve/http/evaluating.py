@@ -89,8 +89,14 @@ def updates_table(reader: Any, policy: Any) -> tuple[Any, list[dict[str, Any]]]:
         raise InputError("There is no update yet, so there is nothing to evaluate on. Send rewards first.")
     if not columns:
         columns["nothing"] = [0.0] * len(contexts)
-    arm, propensity, reward, available, at = own
-    names: dict[str, Any] = {"arm": arm, "propensity": propensity, "reward": reward, "available": available, "timestamp": at}
+    arm, propensity, reward, available, timestamps = own
+    names: dict[str, Any] = {
+        "arm": arm,
+        "propensity": propensity,
+        "reward": reward,
+        "available": available,
+        "timestamp": timestamps,
+    }
     return logs.open(columns | own, context=list(columns), **names), contexts
 
 

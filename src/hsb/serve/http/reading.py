@@ -199,19 +199,19 @@ async def stats(call: Call) -> Reply:
 def _buckets(served: Served, decided: list[Any], learned: list[Any]) -> list[dict[str, Any]]:
     by_time: dict[int, dict[str, Any]] = {}
 
-    def counts_of(at: int, arm: int) -> dict[str, Any]:
-        bucket = by_time.setdefault(at, {"at": when(at), "arms": {}})
+    def counts_of(timestamp: int, arm: int) -> dict[str, Any]:
+        bucket = by_time.setdefault(timestamp, {"at": when(timestamp), "arms": {}})
         zeros = {"decisions": 0, "updates": 0, "defaulted": 0, "reward": 0.0, "reward_squared": 0.0}
         return bucket["arms"].setdefault(served.arms[arm], zeros)  # type: ignore[no-any-return]
 
-    for at, arm, count in decided:
-        counts_of(at, arm)["decisions"] = count
-    for at, arm, *sums in learned:
-        counts_of(at, arm).update(zip(("updates", "defaulted", "reward", "reward_squared"), sums, strict=True))
+    for timestamp, arm, count in decided:
+        counts_of(timestamp, arm)["decisions"] = count
+    for timestamp, arm, *sums in learned:
+        counts_of(timestamp, arm).update(zip(("updates", "defaulted", "reward", "reward_squared"), sums, strict=True))
     for bucket in by_time.values():
         for name in ("decisions", "updates", "defaulted", "reward"):
             bucket[name] = sum(each[name] for each in bucket["arms"].values())
-    return [by_time[at] for at in sorted(by_time)]
+    return [by_time[timestamp] for timestamp in sorted(by_time)]
 
 
 async def rejections(call: Call) -> Reply:

@@ -246,7 +246,7 @@ class Service:
         names = {key.id: key.name for key in self.keys.by_hash.values()}
         rows = await self.readers.quick(views.audit_entries, policy, limit, after)
         fields = ("at", "who", "what", "policy", "detail", "number")
-        return [dict(zip(fields, (at, names.get(key, "anyone"), *more), strict=True)) for at, key, *more in rows]
+        return [dict(zip(fields, (timestamp, names.get(key, "anyone"), *more), strict=True)) for timestamp, key, *more in rows]
 
     async def evaluate(self, policy: str, request: dict[str, Any]) -> str:
         """Queue an evaluation and return its id. Raises InputError if a candidate cannot be made."""

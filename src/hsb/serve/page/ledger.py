@@ -61,14 +61,14 @@ class FeedbackLedger:
         """Add the next part. Returns the number of the journal's positions that it covers."""
         rows, until = reader.ends(page.id, self.at, PART)
         young = next((k for k, row in enumerate(rows) if row.how == "pending" or row.deadline > page.now), len(rows))
-        at, before = (rows[young].position - 1 if young < len(rows) else until), self.at
+        end, before = (rows[young].position - 1 if young < len(rows) else until), self.at
         try:
             self.evidence.widen(len(page.arms))
             _count(self.evidence, [row for row in rows[:young] if row.how not in NO_SAY])
         except BaseException as error:
             raise Torn from error
-        self.at = at
-        return 0 if young < len(rows) else max(at - before, 0)
+        self.at = end
+        return 0 if young < len(rows) else max(end - before, 0)
 
 
 def _count(evidence: FeedbackEvidence, rows: list[DecisionEnd]) -> None:

@@ -94,7 +94,7 @@ def updates_of(entries: Iterable[tuple[StreamRow, DecisionRow | None]], arms: in
             indices = known[decision.available] = indices_of(decision.available)
         available[k, indices] = True
     column = [[row.at for row, _ in rows], [decision.at for _, decision in rows], [decision.arm for _, decision in rows]]
-    at, decided, arm = (np.asarray(each, dtype=np.int64) for each in column)
+    timestamp, decided, arm = (np.asarray(each, dtype=np.int64) for each in column)
     real = [[decision.propensity for _, decision in rows], [row.reward for row, _ in rows]]
     p, reward = (np.asarray(each, dtype=np.float64) for each in real)
     u = np.asarray([decision.u for _, decision in rows], dtype=np.float64)
@@ -105,7 +105,7 @@ def updates_of(entries: Iterable[tuple[StreamRow, DecisionRow | None]], arms: in
     ramp = np.asarray([decision.ramp for _, decision in rows], dtype=np.float64)
     based = np.asarray([decision.baseline == decision.arm for _, decision in rows], dtype=bool)
     own = np.maximum(p - (1.0 - ramp) * based, 0.0) / (np.where(ramp > 0.0, ramp, np.inf) * p)
-    return Updates(at, decided, arm, p, reward, available, u, defaulted, least, ramp, np.where(ramp == 1.0, 1.0, own))
+    return Updates(timestamp, decided, arm, p, reward, available, u, defaulted, least, ramp, np.where(ramp == 1.0, 1.0, own))
 
 
 class Bucket:
@@ -160,7 +160,7 @@ class UpdateTally:
         rows = zip(
             updates.at[-RECENT:], updates.decided[-RECENT:], updates.arm[-RECENT:], updates.reward[-RECENT:], strict=True
         )
-        self.recent.extend((int(at), int(decided), int(arm), float(reward)) for at, decided, arm, reward in rows)
+        self.recent.extend((int(timestamp), int(decided), int(arm), float(reward)) for timestamp, decided, arm, reward in rows)
 
     def _add(self, updates: Updates) -> None:
         r = self._scaled(updates.reward)
@@ -310,7 +310,7 @@ class UpdateTally:
 
     def rate(self, now: int, span: int = 60_000_000) -> float:
         """Return the recent number of updates per second."""
-        return sum(1 for at, *_ in self.recent if at > now - span) / (span / 1e6)
+        return sum(1 for timestamp, *_ in self.recent if timestamp > now - span) / (span / 1e6)
 
 
 class ChosenSums:

@@ -155,8 +155,8 @@ def old_contexts(reader: Queries, policy: int, before: int, after: int) -> OldDe
     rows = reader.rows(sql, after, after + WINDOW, policy, ROWS)
     end = rows[-1][0] if len(rows) == ROWS else min(after + WINDOW, last)
     old = OldDecisions([], 0, None, end, end < last)
-    for position, id, at, blank, waits, seq in rows:
-        if at >= before:  # rows are nearly in order of their times
+    for position, id, timestamp, blank, waits, seq in rows:
+        if timestamp >= before:  # rows are nearly in order of their times
             return old._replace(position=position - 1, more=False)
         if waits:
             old = old if old.waiting is not None else old._replace(waiting=position)
