@@ -70,8 +70,8 @@ def test_the_same_as_by_hand(name):
 
 def test_an_experiment_with_two_worlds_and_its_tables():
     learner = CobaLearner(hsb_policy(), name="mine")
-    made = CobaLearner(lambda arms: hsb_policy(arms))
-    result = coba.Experiment([few(), few(NO_SIGNAL)], [learner, made, RandomLearner()], EVERYTHING).run(quiet=True)
+    outcome = CobaLearner(lambda arms: hsb_policy(arms))
+    result = coba.Experiment([few(), few(NO_SIGNAL)], [learner, outcome, RandomLearner()], EVERYTHING).run(quiet=True)
     frame = result.interactions.to_pandas()
     for world, rewards in enumerate((REWARDS, NO_SIGNAL)):
         expected = by_hand(hsb_policy(), CONTEXTS[:FEW], rewards[:FEW])

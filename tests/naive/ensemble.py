@@ -190,10 +190,10 @@ class Forest:
             self.nodes_used += 2
 
     def all(self) -> list[Node]:
-        found = list(self.trees)
-        for node in found:
-            found += node.children or ()
-        return found
+        results = list(self.trees)
+        for node in results:
+            results += node.children or ()
+        return results
 
     def add_arm(self) -> None:
         self.arms += 1

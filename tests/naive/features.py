@@ -72,12 +72,12 @@ class NaiveReader:
         return [row[name] for row in self.observed[: self.fitted] if not absent(row.get(name))]
 
     def cells(self, context: dict[str, Any]) -> list[int]:
-        found = []
+        results = []
         for name in self.inputs:
-            found.append(self._cell(name, context.get(name)))
+            results.append(self._cell(name, context.get(name)))
             if self.kinds[name] == "number":
-                found.append(leading_bits(context.get(name)))
-        return found
+                results.append(leading_bits(context.get(name)))
+        return results
 
     def _cell(self, name: str, value: Any) -> int:
         if absent(value):

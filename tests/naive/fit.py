@@ -19,8 +19,8 @@ def solved(X: Array, y: Array, precision: Array, expected: float) -> Array:
 def left_out(X: Array, y: Array, precision: Array, expected: float) -> Array:
     """Return each row's prediction by a regression on all others, cut to [0, 1], less 1/2; y is less 1/2 too."""
     every = np.arange(len(y))
-    found = [float(x @ solved(X[every != t], y[every != t], precision, expected)) for t, x in enumerate(X)]
-    return np.clip(np.array(found), -0.5, 0.5)
+    results = [float(x @ solved(X[every != t], y[every != t], precision, expected)) for t, x in enumerate(X)]
+    return np.clip(np.array(results), -0.5, 0.5)
 
 
 def evidence(X: Array, y: Array, precision: Array, expected: float, noise: float) -> float:
@@ -81,10 +81,10 @@ def watch(forest: Forest) -> None:
 
 def numbered(forest: Forest) -> list[Node]:
     """Roots, then the nodes of the first tree level by level, of the second, ..."""
-    found = list(forest.trees)
+    results = list(forest.trees)
     for root in forest.trees:
         own = [root]
         for node in own:
             own += node.children or ()
-        found += own[1:]
-    return found
+        results += own[1:]
+    return results

@@ -92,9 +92,9 @@ def dearest(cuts, bits, arms):
 @pytest.mark.parametrize("bits", [3, 4, 5])
 def test_the_price_of_cuts_is_that_of_the_dearest(cuts, bits):
     """Of all places where they may be. One cut less is too little."""
-    found = theory.cuts_cost(cuts, bits=bits, arms=3)
-    assert found == pytest.approx(dearest(cuts, bits, 3))
-    assert cuts == 0 or theory.cuts_cost(cuts - 1, bits=bits, arms=3) < found - 1.0
+    result = theory.cuts_cost(cuts, bits=bits, arms=3)
+    assert result == pytest.approx(dearest(cuts, bits, 3))
+    assert cuts == 0 or theory.cuts_cost(cuts - 1, bits=bits, arms=3) < result - 1.0
 
 
 def test_fewer_bits_are_no_dearer():
@@ -133,7 +133,7 @@ def test_every_fixed_cut_obeys_the_inequality_in_every_run(first):
             b = policy.learner.baseline.shift if decision.memo.rounds >= policy.learner.baseline.since else 0.0
             told.append((cell(x), decision.arm, loss - b, (loss - b) / decision.propensity))
             policy.learn(decision, loss=loss)
-    found, coarse = policy.certificate(), int(policy.learner.reader.coarse[1])
+    result, coarse = policy.certificate(), int(policy.learner.reader.coarse[1])
     assert coarse > 0  # the tree had as many rows as it may have
     assert TreeView(policy.learner.mixture.state.members[-1]).used <= MOST_ROWS
     cells, arms, lost, estimates = map(np.array, zip(*told, strict=True))
@@ -143,9 +143,9 @@ def test_every_fixed_cut_obeys_the_inequality_in_every_run(first):
     left = [
         lost.sum() - estimates[arms == np.where(cells >= edge, 1 - below, below)].sum() for edge in edges for below in (0, 1)
     ]
-    assert max(left) <= found.excess + found.cost / found.rate + 1e-6  # what is printed
-    assert max(left) <= found.excess + price / found.rate + 1e-6  # what is proved beforehand
-    assert len(edges) > 50 and max(left) > found.excess
+    assert max(left) <= result.excess + result.cost / result.rate + 1e-6  # what is printed
+    assert max(left) <= result.excess + price / result.rate + 1e-6  # what is proved beforehand
+    assert len(edges) > 50 and max(left) > result.excess
 
 
 def test_a_tree_has_no_more_rows_than_it_may_and_the_file_says_how_many_bits_are_left(tmp_path):
@@ -274,9 +274,9 @@ def test_with_a_probability_it_is_true_of_a_fixed_cut():
         policy = hsb.HSB(arms=2, seed=seed, implicit=True)
         lost = hsb.simulate(policy, {"x": x}, losses).losses.sum()
         regret = lost - losses[np.arange(1200), best].sum()
-        found = policy.certificate(0.05)
-        failed += regret > found.total
-        untrue += regret > found.excess
+        result = policy.certificate(0.05)
+        failed += regret > result.total
+        untrue += regret > result.excess
     assert failed < 9 < untrue
 
 

@@ -94,9 +94,9 @@ class Twins:
         mask = NOTHING if available.all() else available.astype(np.uint8)
         advise(*self.member, z, mask)
         at = int(self.member.I[p.INDEX])
-        found = self.member.F[at : at + self.twin.arms].copy()
-        assert self.member.I[advice_words.ADVICE] == int(np.argmin(found))
-        return found
+        bounds = self.member.F[at : at + self.twin.arms].copy()
+        assert self.member.I[advice_words.ADVICE] == int(np.argmin(bounds))
+        return bounds
 
     def round(self, z: np.ndarray, arm: int, loss: float, available: np.ndarray | None = None, *, visited: bool = True) -> bool:
         """Equal before and after; did both see a change?"""

@@ -22,8 +22,8 @@ ENSEMBLE, ADVISOR = h.ENSEMBLE, h.ADVISOR
 
 def member_of(policy: Any, kind: int) -> Member:
     """The one member of this kind, as a view."""
-    (found,) = [member for member in policy.learner.mixture.state.members if member.I[h.KIND] == kind]
-    return found
+    (result,) = [member for member in policy.learner.mixture.state.members if member.I[h.KIND] == kind]
+    return result
 
 
 def check(policy: Any, contexts: list[Any]) -> None:

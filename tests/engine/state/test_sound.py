@@ -52,9 +52,9 @@ def test_flipped_bytes_are_refused_or_harmless(whole, tmp_path):
         data = bytearray(whole)
         for offset in offsets:
             data[offset] = rng.choice([0, 1, 255, rng.integers(256)])
-        found = read(bytes(data), tmp_path)
-        assert found is None or state(found) == right
-        refused += found is None
+        result = read(bytes(data), tmp_path)
+        assert result is None or state(result) == right
+        refused += result is None
     assert refused > len(changes) / 2
 
 
@@ -179,8 +179,8 @@ def test_forged_arrays(name, tmp_path):
     assert refused(lambda header, F, I: (F, np.append(I, 0)))
     assert refused(lambda header, F, I: (np.append(F, 0.0), I))
     for value in (np.nan, np.inf, -np.inf):
-        found = forged(policy, tmp_path, lambda header, F, I: put(F, -1, value))  # noqa: B023
-        assert found is None or state(found) == state(policy)  # what no arm and no node has is not read
+        result = forged(policy, tmp_path, lambda header, F, I: put(F, -1, value))  # noqa: B023
+        assert result is None or state(result) == state(policy)  # what no arm and no node has is not read
     if policy.learner.mixture.state.members[-1].I[h.KIND] == h.GRAPH:
         for offset in range(
             policy.learner.mixture.state.members[-1].I[graph_words.SPEC], len(policy.learner.mixture.state.members[-1].I)

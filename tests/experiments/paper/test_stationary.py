@@ -88,8 +88,8 @@ def test_the_tables(analysis):
 
 def test_depth_is_weighed_at_every_rate(analysis):
     """The paper gives none: each of the others is a reading of its own, and counts as one."""
-    found = [claim for claim in analysis.claims if claim.origin == "reading" and "rate: " in claim.claim]
-    assert [claim.claim.split("rate: ")[1] for claim in found] == [way for way in rates(10_000) if way != USED]
+    outcomes = [claim for claim in analysis.claims if claim.origin == "reading" and "rate: " in claim.claim]
+    assert [claim.claim.split("rate: ")[1] for claim in outcomes] == [way for way in rates(10_000) if way != USED]
     assert any("not how HSB-BT's is set" in note for note in analysis.notes)
 
 

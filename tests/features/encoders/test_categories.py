@@ -26,10 +26,10 @@ def test_ordinal_is_in_order_of_appearance_in_pieces_too():
     table = np.array([code(name) for name in NAMES])[rng.integers(0, 30, (500, 2))]
     whole, pieces = Ordinal().fit(table), Ordinal().fit(np.array_split(table, 7))
     assert whole.to_dict() == pieces.to_dict()
-    found = whole.transform(table)
+    result = whole.transform(table)
     for j in range(2):
         seen = list(dict.fromkeys(table[:, j].tolist()))
-        assert found[:, j].tolist() == [(seen.index(value) + 0.5) / (len(seen) + 1) for value in table[:, j]]
+        assert result[:, j].tolist() == [(seen.index(value) + 0.5) / (len(seen) + 1) for value in table[:, j]]
     assert whole.clipped == 0
 
 

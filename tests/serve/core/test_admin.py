@@ -42,8 +42,8 @@ def test_an_import_goes_on(at):
     assert at.says(Import(0, "home", pack(policy))) == "done"
     assert at.home.live.policy.digest() == policy.digest()
     assert at.says(Change(0, "home", {"floor": 0.1})) == "done"
-    made = at.ask_all([Decide(k, "home", f"d{k}", None) for k in range(100)])
-    assert sum(answer.body["arm"] == "b" for answer in made) > 60
+    decisions = at.ask_all([Decide(k, "home", f"d{k}", None) for k in range(100)])
+    assert sum(answer.body["arm"] == "b" for answer in decisions) > 60
     assert at.says(Reward(0, "old", 1.0)) == at.says(Reward(0, "d1", 1.0)) == "learned"
     assert at.home.live.policy.rounds == 102
 

@@ -87,10 +87,10 @@ def test_over_http(tmp_path):
     with running(tmp_path / "hsb.db") as one:
         one.make("home", policy={"kind": "HSB"})
         for k in range(20):
-            made = one.post("/v1/policies/home/decisions", {"context": context(k)}).json
-            one.post(f"/v1/decisions/{made['id']}/reward", {"reward": 1})
-        found = one.ask("DELETE", f"/v1/policies/home/decisions?field=user&value={ALICE}")
-        assert found.json == {"policy": "home", "forgotten": 4}
+            reply = one.post("/v1/policies/home/decisions", {"context": context(k)}).json
+            one.post(f"/v1/decisions/{reply['id']}/reward", {"reward": 1})
+        response = one.ask("DELETE", f"/v1/policies/home/decisions?field=user&value={ALICE}")
+        assert response.json == {"policy": "home", "forgotten": 4}
         listed = one.get("/v1/policies/home/snapshots").json["snapshots"]
         for each in [each["seq"] for each in listed]:
             body = one.get(f"/v1/policies/home/snapshots/{each}.hsb").raw

@@ -9,10 +9,12 @@ SPEC = {"name": "home", "arms": ["a", "b"], "policy": {"kind": "Exp3"}}
 
 
 def test_what_is_not_said_is_completed():
-    name, arms, _, kind, found = settings.check_spec(SPEC)
+    name, arms, _, kind, result = settings.check_spec(SPEC)
     assert (name, arms, kind["kind"]) == ("home", ["a", "b"], "Exp3")
     assert (
-        found.floor == settings.FLOOR and found.durability in settings.DURABILITIES and found.aggregate in settings.AGGREGATES
+        result.floor == settings.FLOOR
+        and result.durability in settings.DURABILITIES
+        and result.aggregate in settings.AGGREGATES
     )
 
 

@@ -220,9 +220,9 @@ def test_updates_are_read_from_rows():
         (row(3, 1, "d", 1.0), decision(1, 0, b"\x05")),
         (row(4, 1, "e", 0.0), decision(2, 2, b"\x07")),
     ]
-    found = updates_of(entries, 3, floors)
-    assert found.arm.tolist() == [0, 2] and found.available.tolist() == [[True, False, True], [True, True, True]]
-    assert found.least.tolist() == pytest.approx(
+    result = updates_of(entries, 3, floors)
+    assert result.arm.tolist() == [0, 2] and result.available.tolist() == [[True, False, True], [True, True, True]]
+    assert result.least.tolist() == pytest.approx(
         [0.5 * 0.1 / 2, 0.5 * 0.4 / 3]
     )  # the floor of the decision's version, times the ramp
     assert floors.at(0) == 0.0

@@ -180,11 +180,11 @@ FLOATS += [float("nan"), float("inf"), -float("inf"), 4096.0, 2.0**53, 1e15, 1.0
 
 def leaves_of(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return paths to everything in a header; of a long list, some."""
-    found = [path] if path else []
+    results = [path] if path else []
     items = value.items() if isinstance(value, dict) else enumerate(value[:6]) if isinstance(value, list) else ()
     for key, inner in items:
-        found += leaves_of(inner, (*path, key))
-    return found
+        results += leaves_of(inner, (*path, key))
+    return results
 
 
 def forge_header(header: dict[str, Any], rng: np.random.Generator) -> None:

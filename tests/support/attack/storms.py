@@ -91,11 +91,11 @@ def weather(k: int, seed: int, rounds: int) -> str:
 def storms(count: int, seed: int = 0, *, rounds: int = 40) -> list[str]:
     """Run `count` storms; return the errors."""
     with np.errstate(all="ignore"):
-        found = collections.Counter(weather(k, seed, rounds) for k in range(count))
-    for what in found:
+        result = collections.Counter(weather(k, seed, rounds) for k in range(count))
+    for what in result:
         if what != "calm":
-            print(what, found[what], flush=True)
-    return [what for what in found if what != "calm"]
+            print(what, result[what], flush=True)
+    return [what for what in result if what != "calm"]
 
 
 if __name__ == "__main__":

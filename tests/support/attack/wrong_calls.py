@@ -73,15 +73,15 @@ def good():
 
 def public():
     """Return everything public that can be called, by name."""
-    found = {}
+    values = {}
     for module_name in MODULES:
         module = importlib.import_module(module_name)
         for name in getattr(module, "__all__", []):
             thing = getattr(module, name)
             is_made = inspect.isclass(thing) and (issubclass(thing, BaseException) or inspect.isabstract(thing))
-            if callable(thing) and not is_made and f"{module_name}.{name}" not in ABSENT and thing not in found.values():
-                found[f"{module_name}.{name}"] = thing
-    return found
+            if callable(thing) and not is_made and f"{module_name}.{name}" not in ABSENT and thing not in values.values():
+                values[f"{module_name}.{name}"] = thing
+    return values
 
 
 def methods():
