@@ -38,7 +38,7 @@ def table_rows(sizes: tuple[int, ...]) -> Iterator[tuple[str, Callable[[], Row]]
 
 def _row(at: Any, rows: int, what: str, bar: float, title: str, meaning: str) -> Row:
     found = at(rows)
-    note = f"{rows:,} rows, 20 mixed columns, {found['places']:.0f} places, {len(ARMS)} arms, synthetic; the bar is {meaning}"
+    note = f"{rows:,} rows, 20 mixed columns, {found['columns']:.0f} columns, {len(ARMS)} arms, synthetic; the bar is {meaning}"
     return Row(f"tables: {title}", found[what] * 1e6 / rows, "us/row", bar, note=note)
 
 
@@ -112,7 +112,7 @@ def run(rows: int) -> dict[str, float]:
         start = time.perf_counter()
         hsb.learn_from(policy, hsb.logs.open(path, **PARTS))  # type: ignore[arg-type]
         found["train"] = time.perf_counter() - start
-    found["places"] = policy.learner.reader.places  # type: ignore[union-attr]
+    found["columns"] = policy.learner.reader.columns  # type: ignore[union-attr]
     found["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return found
 

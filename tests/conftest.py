@@ -19,13 +19,13 @@ def one(tmp_path_factory):
     pytest.importorskip("uvicorn")
     from support.serve.http_cases import running
 
-    with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
-        yield found
+    with running(tmp_path_factory.mktemp("http") / "hsb.db") as result:
+        yield result
 
 
 @pytest.fixture
 def name(one, request):
     """A policy of that service for one test, called like it."""
-    found = "".join(c if c.isalnum() else "-" for c in request.node.name)[:50]
-    one.make(found)
-    return found
+    result = "".join(c if c.isalnum() else "-" for c in request.node.name)[:50]
+    one.make(result)
+    return result

@@ -24,12 +24,12 @@ def made(context: Any = 0.3, arm: Any = "a", propensity: Any = 0.5, **more: Any)
 
 def policy(structure: hsb.Structure = TREE, **settings: Any) -> hsb.HSB:
     """A policy with a past."""
-    found = hsb.HSB(structure, **({"arms": ["a", "b", "c", "gone"], "learning_rate": 0.3, "seed": 0} | settings))
-    play(found, 10)
-    if "gone" in found.arms:
-        found.remove_arm("gone")
-    found.decide(0 if isinstance(structure.space, hsb.Cells) else structure.space.low.tolist())
-    return found
+    result = hsb.HSB(structure, **({"arms": ["a", "b", "c", "gone"], "learning_rate": 0.3, "seed": 0} | settings))
+    play(result, 10)
+    if "gone" in result.arms:
+        result.remove_arm("gone")
+    result.decide(0 if isinstance(structure.space, hsb.Cells) else structure.space.low.tolist())
+    return result
 
 
 def table(rows: dict[str, Row]) -> pytest.MarkDecorator:

@@ -15,23 +15,23 @@ from hsb.client import RemoteDecision
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("remote") / "hsb.db") as found:
-        found.make()
-        found.make("scaled", policy=QUICK | {"reward_range": [10, 20]})
-        yield found
+    with running(tmp_path_factory.mktemp("remote") / "hsb.db") as result:
+        result.make()
+        result.make("scaled", policy=QUICK | {"reward_range": [10, 20]})
+        yield result
 
 
 @pytest.fixture
 def remote(one):
-    found = hsb.Remote(f"http://127.0.0.1:{one.port}", policy="home", key=one.key)
-    yield found
-    found.close()
+    result = hsb.Remote(f"http://127.0.0.1:{one.port}", policy="home", key=one.key)
+    yield result
+    result.close()
 
 
 def test_decide_and_learn(one, remote):
-    made = remote.decide({"age": np.int64(3), "at": np.array([0.5])}, available=["a", "b"])
-    assert made.arm in "ab" and made.propensity == 0.5 and isinstance(made, RemoteDecision)
-    assert remote.learn(made, reward=1.0) == "learned" and remote.learn(made, reward=1.0) == "duplicate"
+    result = remote.decide({"age": np.int64(3), "at": np.array([0.5])}, available=["a", "b"])
+    assert result.arm in "ab" and result.propensity == 0.5 and isinstance(result, RemoteDecision)
+    assert remote.learn(result, reward=1.0) == "learned" and remote.learn(result, reward=1.0) == "duplicate"
     assert remote.decide(0.5, id="mine").arm == remote.decide(0.5, id="mine").arm
     assert remote.learn("mine", reward=True) == "learned"
     assert sum(remote.probabilities(0.5).values()) == pytest.approx(1)
@@ -40,10 +40,10 @@ def test_decide_and_learn(one, remote):
 
 def test_losses_are_mirrored(one):
     remote = hsb.Remote(f"http://127.0.0.1:{one.port}/v1/policies/scaled", key=one.key)
-    made = remote.decide(0.1)
-    remote.learn(made, loss=12.0)
-    found = one.get(f"/v1/policies/scaled/decisions/{made.id}").json
-    assert found["learned_reward"] == 18.0
+    result = remote.decide(0.1)
+    remote.learn(result, loss=12.0)
+    response = one.get(f"/v1/policies/scaled/decisions/{result.id}").json
+    assert response["learned_reward"] == 18.0
     remote.close()
 
 
@@ -100,13 +100,13 @@ def test_busy_services_are_asked_again(one):
 
 
 def test_threads_share_one(remote):
-    found = []
-    threads = [threading.Thread(target=lambda: found.extend(remote.decide(0.5).id for _ in range(10))) for _ in range(4)]
+    results = []
+    threads = [threading.Thread(target=lambda: results.extend(remote.decide(0.5).id for _ in range(10))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(set(found)) == 40
+    assert len(set(results)) == 40
 
 
 def test_it_needs_nothing_of_the_service():

@@ -23,11 +23,11 @@ def drawn(rounds, seed, came, *, shift=1.0):
 
 def looks(columns, every=25):
     """The logarithms of the e-value and of honesty after every part."""
-    evidence, found = FeedbackEvidence(2), []
+    evidence, results = FeedbackEvidence(2), []
     for start in range(0, len(columns[0]), every):
         evidence.add(*(column[start : start + every] for column in columns))
-        found.append((evidence.log_e_value(), evidence.log_honesty()))
-    return evidence, np.array(found)
+        results.append((evidence.log_e_value(), evidence.log_honesty()))
+    return evidence, np.array(results)
 
 
 def seasonal(t, arm):
@@ -55,8 +55,8 @@ def test_it_is_hardly_ever_wrong():
     """
     wrong = fooled = 0
     for seed in range(60):
-        evidence, found = looks(drawn(1500, seed, seasonal))
-        wrong += found[:, 0].max() > math.log(20.0)
+        evidence, result = looks(drawn(1500, seed, seasonal))
+        wrong += result[:, 0].max() > math.log(20.0)
         n, got = evidence.decisions, evidence.answered
         rate = got.sum() / n.sum()
         fooled += abs(got[0] / n[0] - got[1] / n[1]) > 3.0 * math.sqrt(rate * (1.0 - rate) * (1.0 / n).sum())
@@ -64,17 +64,17 @@ def test_it_is_hardly_ever_wrong():
 
 
 def test_feedback_that_is_missing_by_arm_is_found():
-    found = [looks(drawn(1500, seed, lambda t, arm: np.where(arm == 0, 0.4, 0.8)))[1] for seed in range(20)]
-    assert sum(each[-1, 0] > math.log(1000.0) for each in found) >= 18
+    results = [looks(drawn(1500, seed, lambda t, arm: np.where(arm == 0, 0.4, 0.8)))[1] for seed in range(20)]
+    assert sum(each[-1, 0] > math.log(1000.0) for each in results) >= 18
     assert (
-        sum(each[:, 1].max() > math.log(20.0) for each in found) <= 3
+        sum(each[:, 1].max() > math.log(20.0) for each in results) <= 3
     )  # the probabilities are right, and nobody says they are not
 
 
 def test_wrong_propensities_break_it_and_are_told_apart():
     """A negative control: logged at .7 of what they were; then `log_honesty` says so."""
-    found = [looks(drawn(1500, seed, seasonal, shift=0.7))[1] for seed in range(5)]
-    assert all(each[-1, 0] > math.log(1000.0) and each[-1, 1] > math.log(1000.0) for each in found)
+    results = [looks(drawn(1500, seed, seasonal, shift=0.7))[1] for seed in range(5)]
+    assert all(each[-1, 0] > math.log(1000.0) and each[-1, 1] > math.log(1000.0) for each in results)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.45, 0.2])
@@ -92,13 +92,13 @@ def test_what_is_asked_quickly_is_what_the_e_value_says(share):
 
 
 def test_arms_that_were_all_available_are_the_same_said_or_not():
-    said, unsaid, rng = ArmFeedback(), ArmFeedback(), np.random.default_rng(4)
+    answer, unsaid, rng = ArmFeedback(), ArmFeedback(), np.random.default_rng(4)
     for t in range(1024):
         decision = hsb.Decision(context=None, arm=int(rng.integers(3)), propensity=1 / 3)
-        said.add(decision, np.ones(3, dtype=np.uint8), int(decision.arm), True, [0, 1, 2])
+        answer.add(decision, np.ones(3, dtype=np.uint8), int(decision.arm), True, [0, 1, 2])
         unsaid.add(decision, None if t % 300 else np.ones(3, dtype=np.uint8), int(decision.arm), True, [0, 1, 2])
     for name in ("decisions", "answered", "available", "sums"):
-        assert np.array_equal(getattr(said._evidence, name), getattr(unsaid._evidence, name))
+        assert np.array_equal(getattr(answer._evidence, name), getattr(unsaid._evidence, name))
 
 
 def test_the_default_that_learns_what_comes_back():
@@ -135,4 +135,4 @@ def test_arms_come_and_are_not_always_available():
 
 @pytest.mark.parametrize("first", [1, 2, 30])
 def test_shares_of_all_arms_add_up_to_one(first):
-    assert 0.999 < sum(arm_share(place, first) for place in range(first + 3000)) <= 1.0
+    assert 0.999 < sum(arm_share(index, first) for index in range(first + 3000)) <= 1.0

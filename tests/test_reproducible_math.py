@@ -40,10 +40,10 @@ def test_right_to_one_unit(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_edges(name):
     for x, expected in EDGES[name]:
-        for found in (cases.PLAIN[name](x), float(cases.compiled(name, np.array([x]))[0])):
-            assert np.array(found).tobytes() == np.array(expected).tobytes() or (found != found and expected != expected), (
+        for result in (cases.PLAIN[name](x), float(cases.compiled(name, np.array([x]))[0])):
+            assert np.array(result).tobytes() == np.array(expected).tobytes() or (result != result and expected != expected), (
                 x,
-                found,
+                result,
             )
 
 
@@ -67,8 +67,8 @@ def test_they_increase():
         ("log1p", 0.41),
     ):
         x = at + np.arange(-500, 500) * math.ulp(at)
-        found = cases.compiled(name, x)
-        assert (np.diff(found) >= -np.spacing(np.abs(found[1:]))).all(), (name, at)
+        result = cases.compiled(name, x)
+        assert (np.diff(result) >= -np.spacing(np.abs(result[1:]))).all(), (name, at)
 
 
 def test_whole_numbers_of_any_size():
@@ -146,14 +146,14 @@ def test_coefficients_are_what_they_are_said_to_be():
         ln2 = Decimal(2).ln()
         assert float(1 / ln2) == e.INVERSE_LN2 and float(ln2) == e.LN2 and math.sqrt(0.5) == e.ROOT_HALF
         assert int(ln2 * 2**42) / 2**42 == e.LN2_HIGH and float(ln2 - Decimal(e.LN2_HIGH)) == e.LN2_LOW
-        found = derived([1 / factorial(j + 2) for j in range(60)], "-0.34658", "0.34658", 10)
-        assert found == [e.E0, e.E1, e.E2, e.E3, e.E4, e.E5, e.E6, e.E7, e.E8, e.E9, e.E10]
-        found = derived([Decimal(2) / (2 * j + 3) for j in range(80)], 0, "0.02945", 7)
-        assert found == [e.R0, e.R1, e.R2, e.R3, e.R4, e.R5, e.R6, e.R7]
+        result = derived([1 / factorial(j + 2) for j in range(60)], "-0.34658", "0.34658", 10)
+        assert result == [e.E0, e.E1, e.E2, e.E3, e.E4, e.E5, e.E6, e.E7, e.E8, e.E9, e.E10]
+        result = derived([Decimal(2) / (2 * j + 3) for j in range(80)], 0, "0.02945", 7)
+        assert result == [e.R0, e.R1, e.R2, e.R3, e.R4, e.R5, e.R6, e.R7]
         turn = 2 * PI
-        found = derived([(-1) ** j * turn ** (2 * j + 1) / factorial(2 * j + 1) for j in range(40)], 0, Decimal(1) / 64, 6)
-        assert found == [e.S0, e.S1, e.S2, e.S3, e.S4, e.S5, e.S6]
-        found = derived(
+        result = derived([(-1) ** j * turn ** (2 * j + 1) / factorial(2 * j + 1) for j in range(40)], 0, Decimal(1) / 64, 6)
+        assert result == [e.S0, e.S1, e.S2, e.S3, e.S4, e.S5, e.S6]
+        result = derived(
             [(-1) ** (j + 1) * turn ** (2 * j + 2) / factorial(2 * j + 2) for j in range(40)], 0, Decimal(1) / 64, 6
         )
-        assert found == [e.C0, e.C1, e.C2, e.C3, e.C4, e.C5, e.C6]
+        assert result == [e.C0, e.C1, e.C2, e.C3, e.C4, e.C5, e.C6]

@@ -8,8 +8,8 @@ from hsb import specs
 
 def test_a_structure_lies_over_the_contexts_of_its_problem():
     problem = specs.make_problem({"name": "two-features"})
-    found = specs.structure({"kind": "BinaryTree", "depth": 3}, problem)
-    assert found.space == problem.space and found.leaves == 8
+    result = specs.structure({"kind": "BinaryTree", "depth": 3}, problem)
+    assert result.space == problem.space and result.leaves == 8
 
 
 def test_a_policy_is_made_anew_for_each_seed():

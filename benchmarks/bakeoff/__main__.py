@@ -51,7 +51,7 @@ def main() -> None:
         machine=f"{cpu()}, {os.cpu_count()} cores",
         python=platform.python_version(),
         seconds=plan.seconds,
-        versions={libraries(rivals)[name].name: place.version for name, place in environments.items()},
+        versions={libraries(rivals)[name].name: env.version for name, env in environments.items()},
         absent=absent,
     )
     _print(summary)
@@ -108,12 +108,12 @@ def _paths(data: Path, options: argparse.Namespace) -> list[Path]:
 def _environments(rivals: tuple[Rival, ...], *, install: bool) -> tuple[dict[str, Environment], dict[str, str]]:
     found, absent = {}, {}
     for name, one in libraries(rivals).items():
-        place = environment(one, ENVIRONMENTS, install=install)
-        if place.why_not:
-            absent[one.name] = place.why_not
-            print(f"{one.name}: left out: {place.why_not}", file=sys.stderr)
+        env = environment(one, ENVIRONMENTS, install=install)
+        if env.why_not:
+            absent[one.name] = env.why_not
+            print(f"{one.name}: left out: {env.why_not}", file=sys.stderr)
         else:
-            found[name] = place
+            found[name] = env
     return found, absent
 
 
@@ -145,12 +145,12 @@ def _print(summary: Summary) -> None:
 
 
 def _write(summary: Summary, about: About, out: Path, *, publish: bool) -> None:
-    places = [out, ROOT / "docs"] if publish else [out]
-    for place in places:
-        (place / "bakeoff.md").write_text(page(summary, about))
-    dots(summary, [*(place / DOTS for place in places), out / "bakeoff.png"])
-    curves(summary, [*(place / CURVES for place in places), out / "bakeoff-curves.png"])
-    print(f"Written: {', '.join(str(place / 'bakeoff.md') for place in places)}")
+    folders = [out, ROOT / "docs"] if publish else [out]
+    for target in folders:
+        (target / "bakeoff.md").write_text(page(summary, about))
+    dots(summary, [*(target / DOTS for target in folders), out / "bakeoff.png"])
+    curves(summary, [*(target / CURVES for target in folders), out / "bakeoff-curves.png"])
+    print(f"Written: {', '.join(str(target / 'bakeoff.md') for target in folders)}")
 
 
 if __name__ == "__main__":

@@ -116,19 +116,19 @@ def _environments(
     found, absent = {}, {}
     for name in wanted:
         one = library(name)
-        place = environment(one, folder, install=install)
-        if place.why_not:
-            absent[name] = (one, place.why_not)
-            print(f"{one.name}: left out: {place.why_not}", file=sys.stderr)
+        env = environment(one, folder, install=install)
+        if env.why_not:
+            absent[name] = (one, env.why_not)
+            print(f"{one.name}: left out: {env.why_not}", file=sys.stderr)
         else:
-            found[name] = place
+            found[name] = env
     return found, absent
 
 
 def _measured(plan: Plan, out: Path, environments: dict[str, Environment], options: argparse.Namespace) -> Summary:
     entries = [
-        Entry(name, library(name), algorithm, place)
-        for name, place in environments.items()
+        Entry(name, library(name), algorithm, env)
+        for name, env in environments.items()
         for number, algorithm in enumerate(library(name).algorithms)
         if (plan.whole or name == "hsb" or number < FEW) and (not algorithm.needs or find_spec(algorithm.needs))
     ]
@@ -182,12 +182,12 @@ def _print(summary: Summary, about: About) -> None:
 
 def _write(summary: Summary, about: About, out: Path, *, publish: bool) -> None:
     rounds = summary.lengths[min(1, len(summary.lengths) - 1)]
-    places = [out, ROOT / "docs"] if publish else [out]
-    for place in places:
-        (place / "peers.md").write_text(page(summary, about))
-        (place / DATA).parent.mkdir(exist_ok=True)
-        (place / DATA).write_text(published(summary, about))
-        draw(summary, place / PICTURE, rounds)
+    folders = [out, ROOT / "docs"] if publish else [out]
+    for folder in folders:
+        (folder / "peers.md").write_text(page(summary, about))
+        (folder / DATA).parent.mkdir(exist_ok=True)
+        (folder / DATA).write_text(published(summary, about))
+        draw(summary, folder / PICTURE, rounds)
     (out / "everything.md").write_text(everything(summary, about))
     draw(summary, out / "peers.png", rounds)
     readme = ROOT / "README.md"
@@ -195,7 +195,7 @@ def _write(summary: Summary, about: About, out: Path, *, publish: bool) -> None:
         before, _, rest = readme.read_text().partition(BEGIN)
         _, _, after = rest.partition(END)
         readme.write_text(f"{before}{BEGIN}\n{table(*glance(*overview(summary, markdown)))}\n{END}{after}")
-    print(f"Written: {', '.join(str(place / 'peers.md') for place in places)}")
+    print(f"Written: {', '.join(str(folder / 'peers.md') for folder in folders)}")
 
 
 if __name__ == "__main__":

@@ -190,7 +190,7 @@ def is_real(value: Any) -> bool:
     return is_number(value) or (isinstance(value, int) and not isinstance(value, bool))
 
 
-def shown(arms: Iterable[Hashable]) -> str:
+def format_arms(arms: Iterable[Hashable]) -> str:
     """Format arms for a message."""
     labels = list(arms)
     return quoted(labels) if len(labels) <= 8 else f"[{', '.join(map(quoted, labels[:6]))}, ... {len(labels)} in all]"

@@ -23,18 +23,18 @@ STAKES = 2.0 ** np.arange(1, -13, -1)
 FIRST_ARMS = 0.8  # the total weight of the initial arms
 
 
-def arm_share(place: int, first: int) -> float:
-    """Return the weight of the arm with index `place`; the weights of all arms that are ever added sum to at most 1.
+def arm_share(index: int, first: int) -> float:
+    """Return the weight of the arm `index`; the weights of all arms that are ever added sum to at most 1.
 
     The `first` arms, which exist from the beginning, share four fifths. The j-th arm that was added has one fifth / (j (j + 1)): the sum
     over all j is one fifth. An arm keeps its weight, whatever arms are added or removed later.
 
-    >>> [round(arm_share(place, 4), 3) for place in range(7)]
+    >>> [round(arm_share(index, 4), 3) for index in range(7)]
     [0.2, 0.2, 0.2, 0.2, 0.1, 0.033, 0.017]
     """
-    if place < first:
+    if index < first:
         return FIRST_ARMS / first
-    later = place - first + 1
+    later = index - first + 1
     return (1.0 - FIRST_ARMS) / (later * (later + 1))
 
 
@@ -76,16 +76,16 @@ class FeedbackEvidence:
 
         `available` None: all arms were. Scalars are one decision.
         """
-        places, p, had = np.atleast_1d(arm), np.atleast_1d(propensity), np.atleast_1d(came).astype(np.int64)
+        indices, p, had = np.atleast_1d(arm), np.atleast_1d(propensity), np.atleast_1d(came).astype(np.int64)
         count = len(self.decisions)
-        self.decisions += np.bincount(places, minlength=count)
-        self.answered += np.bincount(places, had, minlength=count)
+        self.decisions += np.bincount(indices, minlength=count)
+        self.answered += np.bincount(indices, had, minlength=count)
         if available is None:
             self.available += np.bincount(had, minlength=2)[:, None]
         else:
             for way in (0, 1):
                 self.available[way, : available.shape[1]] += available[had == way].sum(axis=0)
-        np.add.at(self.sums, (had, places), np.log1p(STAKES / p[:, None]))
+        np.add.at(self.sums, (had, indices), np.log1p(STAKES / p[:, None]))
 
     def shares(self) -> Floats:
         """Return, for each arm, the share of its decisions that got feedback; NaN for an arm without decisions."""
@@ -113,7 +113,7 @@ class FeedbackEvidence:
         ways, count, stakes = gains.shape
         if not count:
             return 0.0
-        shares = np.array([arm_share(place, self.first) for place in range(count)]) / (ways * stakes)
+        shares = np.array([arm_share(index, self.first) for index in range(count)]) / (ways * stakes)
         left = max(1.0 - float(shares.sum()) * ways * stakes, 0.0)  # never staked
         top = max(float(gains.max()), 0.0)
         return top + math.log(float((shares[None, :, None] * np.exp(gains - top)).sum()) + left * math.exp(-top))

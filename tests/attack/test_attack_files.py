@@ -12,10 +12,10 @@ SEED = int(os.environ.get("HSB_ATTACK_SEED", "0"))
 
 
 def test_forged_files():
-    found = attack(COUNT, SEED)
-    print(found["found"])
-    assert found["wrong"] == []
-    assert found["found"]["refused"] > COUNT / 4  # else nothing was forged
+    result = attack(COUNT, SEED)
+    print(result["found"])
+    assert result["wrong"] == []
+    assert result["found"]["refused"] > COUNT / 4  # else nothing was forged
 
 
 def test_storms():
@@ -23,6 +23,6 @@ def test_storms():
 
 
 def test_bombs():
-    found = bombs(max(10, COUNT // 50), SEED)
-    print(found)
-    assert set(found) <= {"refused", "read"}
+    result = bombs(max(10, COUNT // 50), SEED)
+    print(result)
+    assert set(result) <= {"refused", "read"}

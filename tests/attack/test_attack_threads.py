@@ -11,9 +11,9 @@ SECONDS = float(os.environ.get("HSB_SECONDS", "1"))
 @pytest.mark.parametrize("kind", MAKERS)
 @pytest.mark.parametrize("storm", STORMS)
 def test_threads(storm: str, kind: str) -> None:
-    found = run(storm, kind, SECONDS)
-    print(storm, kind, found)
-    assert found.get("wrong") == 0 and not found["raised"] and found["decisions"] > 0, found
+    result = run(storm, kind, SECONDS)
+    print(storm, kind, result)
+    assert result.get("wrong") == 0 and not result["raised"] and result["decisions"] > 0, result
 
 
 def test_one_decision_counts_once() -> None:

@@ -123,21 +123,21 @@ def test_a_pass_adds_up_and_only_the_loss_of_the_arm_played_is_told(tmp_path):
     path, told = write_table(tmp_path / "t.dat"), []
     table = Table(path)
     algorithm = Algorithm("oracle", lambda sizes, settings: Oracle(told))
-    found = game.one_pass(algorithm, item(path), 10.0)
+    result = game.one_pass(algorithm, item(path), 10.0)
     rows = order(len(table), 1)
     arms = np.argmax(table.numbers("standard")[rows][:, 1:4], axis=1)
     naive = [int(arm != table.arms[row]) for arm, row in zip(arms, rows, strict=True)]
-    assert game.unpacked(found["losses"], found["rounds"]).astype(int).tolist() == naive
-    assert found["loss"] == pytest.approx(np.mean(naive)) and 0 < found["loss"] < 1
+    assert game.unpacked(result["losses"], result["rounds"]).astype(int).tolist() == naive
+    assert result["loss"] == pytest.approx(np.mean(naive)) and 0 < result["loss"] < 1
     assert told[-120:] == list(zip(arms.tolist(), naive, strict=True))  # before them two rounds to warm up
 
 
 def test_whole_tables_of_mixed_rows(tmp_path):
     path = write_table(tmp_path / "t.dat")
-    found = game.one_pass(Algorithm("bulk", lambda sizes, settings: Bulk()), item(path, "mixed"), 10.0)
+    result = game.one_pass(Algorithm("bulk", lambda sizes, settings: Bulk()), item(path, "mixed"), 10.0)
     table, rows = Table(path), order(120, 1)
     naive = [int("bgr".index(table.rows[row]["a1"]) != table.arms[row]) for row in rows]
-    assert game.unpacked(found["losses"], 120).astype(int).tolist() == naive
+    assert game.unpacked(result["losses"], 120).astype(int).tolist() == naive
 
 
 @pytest.mark.parametrize("batch", [1, 50])
@@ -156,8 +156,8 @@ def test_a_pass_that_takes_too_long_is_ended(tmp_path, batch, monkeypatch):
     monkeypatch.setattr(game, "PATIENCE", 0.02)
     path = write_table(tmp_path / "t.dat", rows=2000)
     algorithm = Algorithm(f"slow {batch}", lambda sizes, settings: Slow(), batch=batch)
-    found = game.one_pass(algorithm, item(path), 0.1)
-    assert found["slow"] == 0.1 and 2 <= found["rounds"] < 2000 and "losses" not in found
+    result = game.one_pass(algorithm, item(path), 0.1)
+    assert result["slow"] == 0.1 and 2 <= result["rounds"] < 2000 and "losses" not in result
 
 
 def test_a_whole_table_that_takes_longer_than_a_while_is_not_predicted_to_be_slow(tmp_path, monkeypatch):
@@ -174,16 +174,16 @@ def test_a_whole_table_that_takes_longer_than_a_while_is_not_predicted_to_be_slo
 
     monkeypatch.setattr(game, "PATIENCE", 0.02)
     path = write_table(tmp_path / "t.dat")
-    found = game.one_pass(Algorithm("slow bulk", lambda sizes, settings: Slow()), item(path, "mixed"), 2.0)
-    assert "losses" in found and found["seconds"] >= 0.05
+    result = game.one_pass(Algorithm("slow bulk", lambda sizes, settings: Slow()), item(path, "mixed"), 2.0)
+    assert "losses" in result and result["seconds"] >= 0.05
 
 
 def test_what_a_library_raises_is_its_result(tmp_path):
     def make(sizes, settings):
         raise OverflowError("too large")
 
-    found = game.one_pass(Algorithm("bad", make), item(write_table(tmp_path / "t.dat")), 1.0)
-    assert found == {"error": "OverflowError: too large"}
+    result = game.one_pass(Algorithm("bad", make), item(write_table(tmp_path / "t.dat")), 1.0)
+    assert result == {"error": "OverflowError: too large"}
 
 
 @pytest.mark.parametrize("rounds", [1, 8, 13, 1000])
@@ -216,9 +216,9 @@ def test_differences_and_verdicts_are_those_of_a_naive_computation(lower, verdic
     rng = np.random.default_rng(3)
     first = {p: rng.random(150) < lower for p in (0, 1, 2)}
     second = {p: rng.random(150) < 0.5 for p in (0, 1)}
-    found = difference(first, second)
-    assert found == pytest.approx(naive_difference(first, second))
-    assert found.verdict == verdict
+    result = difference(first, second)
+    assert result == pytest.approx(naive_difference(first, second))
+    assert result.verdict == verdict
     assert difference(second, first).verdict == -verdict
 
 
@@ -253,18 +253,18 @@ def test_the_errors_of_a_row_that_comes_again_are_not_counted_twice():
 
 
 def test_every_rival_has_an_algorithm_and_distinct_settings():
-    found = entries(RIVALS)
-    assert len({entry.label for entry in found}) == len(found)
+    result = entries(RIVALS)
+    assert len({entry.label for entry in result}) == len(result)
     assert RIVALS[0].name == OURS
     for rival in RIVALS:
-        assert sum(entry.default for entry in found if entry.rival is rival) == 1
+        assert sum(entry.default for entry in result if entry.rival is rival) == 1
 
 
 def made_up(tables=("a", "b", "c"), rivals=("VW: cover", "hsb: LinUCB")):
     """Results of hsb's default and others, that lose more by a tenth with each setting."""
     wanted = [one for one in RIVALS if one.name in (OURS, *rivals)]
     rng = np.random.default_rng(1)
-    found = {}
+    values = {}
     for entry in entries(tuple(wanted)):
         for number, name in enumerate(tables):
             for permutation in range(2):
@@ -274,22 +274,22 @@ def made_up(tables=("a", "b", "c"), rivals=("VW: cover", "hsb: LinUCB")):
                 if entry.rival.name == "hsb: LinUCB" and name == "c":
                     result = {"slow": 30.0, "rounds": 7}
                 one = conduct.Item(entry, name, "hash", Path(name), permutation)
-                found[f"{entry.label} {name} {permutation}"] = (one, result)
-        found[entry.label] = (conduct.Item(entry, "c", "hash", Path("c"), 0, True), {"bytes": 2**20})
-    return summarise(found, list(tables))
+                values[f"{entry.label} {name} {permutation}"] = (one, result)
+        values[entry.label] = (conduct.Item(entry, "c", "hash", Path("c"), 0, True), {"bytes": 2**20})
+    return summarise(values, list(tables))
 
 
 def test_the_summary_picks_the_best_single_setting_and_says_who_wins():
-    found = made_up()
-    assert found.lines[0] is found.ours and found.groups()["large"] == ["b", "c"]
-    cover = next(line for line in found.lines if line.rival.name == "VW: cover")
-    means = {id(cover.best): cover.best.mean(found.tables), id(cover.default): cover.default.mean(found.tables)}
+    result = made_up()
+    assert result.lines[0] is result.ours and result.groups()["large"] == ["b", "c"]
+    cover = next(line for line in result.lines if line.rival.name == "VW: cover")
+    means = {id(cover.best): cover.best.mean(result.tables), id(cover.default): cover.default.mean(result.tables)}
     assert means[id(cover.best)] == min(means.values()) and cover.tried == 12
-    assert tally(found.against(cover.best)) == (3, 0, 0)
-    assert found.best_of(linear=False) is cover and found.best_of(linear=True).rival.name == "hsb: LinUCB"
-    linear = next(line for line in found.lines if line.rival.name == "hsb: LinUCB")
-    assert linear.best.slow == {"c"} and sorted(found.against(linear.best)) == ["a", "b"]
-    assert linear.best.mean(found.tables) == pytest.approx(np.mean([linear.best.loss(name) for name in "ab"]))
+    assert tally(result.against(cover.best)) == (3, 0, 0)
+    assert result.best_of(linear=False) is cover and result.best_of(linear=True).rival.name == "hsb: LinUCB"
+    linear = next(line for line in result.lines if line.rival.name == "hsb: LinUCB")
+    assert linear.best.slow == {"c"} and sorted(result.against(linear.best)) == ["a", "b"]
+    assert linear.best.mean(result.tables) == pytest.approx(np.mean([linear.best.loss(name) for name in "ab"]))
 
 
 def test_a_curve_ends_at_the_loss():
@@ -304,8 +304,8 @@ ABOUT = About("2030-01-01", "a machine", "3.11", 30.0, {"hsb": "1"}, {"river": "
 
 
 def test_the_page_is_short_and_says_everything(tmp_path):
-    found = made_up()
-    text = page(found, ABOUT)
+    result = made_up()
+    text = page(result, ABOUT)
     assert len(text.encode()) < 8000
     for part in (
         "**hsb: HSB, default**",
@@ -317,8 +317,8 @@ def test_the_page_is_short_and_says_everything(tmp_path):
         "make bakeoff",
     ):
         assert part in text
-    dots(found, [tmp_path / "a.svg", tmp_path / "a.png"])
-    curves(found, [tmp_path / "b.svg"])
+    dots(result, [tmp_path / "a.svg", tmp_path / "a.png"])
+    curves(result, [tmp_path / "b.svg"])
     assert all((tmp_path / name).stat().st_size > 2000 for name in ("a.svg", "a.png", "b.svg"))
 
 
@@ -347,11 +347,11 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path):
     conductor = conduct.Conductor(plan, tmp_path / "out", ours, 1, lambda *said: told.append(said))
     first = conductor.run(wanted[:3])
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "results").glob("*.json")}
-    found = conductor.run(wanted)
-    assert len(first) == len(before) == 3 and len(found) == 9 and told[-1] == (9, 9)
+    outcome = conductor.run(wanted)
+    assert len(first) == len(before) == 3 and len(outcome) == 9 and told[-1] == (9, 9)
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in before.items())
-    assert conductor.run(wanted) == found and told[-1] == (9, 9)
-    losses = [result["loss"] for one, result in found.values() if not one.alone]
+    assert conductor.run(wanted) == outcome and told[-1] == (9, 9)
+    losses = [result["loss"] for one, result in outcome.values() if not one.alone]
     assert all(0.0 < loss < 0.5 for loss in losses)  # ten per cent of the classes are drawn anew, of three
 
 

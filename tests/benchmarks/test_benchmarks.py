@@ -72,13 +72,13 @@ def test_what_is_timed_runs():
 def test_the_table_that_is_timed():
     """Twenty columns of four kinds, some with missing values; read and learned."""
     pytest.importorskip("pyarrow")
-    made = tables.columns(1000, seed=0)
-    log = hsb.logs.open(made, **tables.PARTS)
+    outcome = tables.columns(1000, seed=0)
+    log = hsb.logs.open(outcome, **tables.PARTS)
     kinds = list(log.kinds().known.values())
     assert (len(kinds), kinds.count("number"), kinds.count("category"), kinds.count("flag")) == (20, 12, 5, 3)
-    assert log.by_name().count() == 1000 and sum(column.null_count > 0 for column in list(made.values())[:20]) == 7
-    found = tables.run(500)
-    assert found["places"] > 30 and found["read"] > 0 and found["train"] > 0
+    assert log.by_name().count() == 1000 and sum(column.null_count > 0 for column in list(outcome.values())[:20]) == 7
+    result = tables.run(500)
+    assert result["columns"] > 30 and result["read"] > 0 and result["train"] > 0
 
 
 def test_two_checkouts_are_compared_by_the_least_of_each():

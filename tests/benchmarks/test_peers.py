@@ -194,31 +194,31 @@ def job(tmp_path, seconds=20.0):
 
 
 def test_the_grid_is_chosen_on_its_own_seed_and_then_played(tmp_path):
-    found = losses(toy(encodings=("raw", "bins")), *job(tmp_path))
-    assert found["chosen"]["settings"] == {"arm": 1} and found["chosen"]["row"] == "best of grid"
-    assert len(found["chosen"]["tried"]) == found["chosen"]["of"] == 6
-    rows = [(run["row"], run["rounds"], run["seed"]) for run in found["runs"]]
+    result = losses(toy(encodings=("raw", "bins")), *job(tmp_path))
+    assert result["chosen"]["settings"] == {"arm": 1} and result["chosen"]["row"] == "best of grid"
+    assert len(result["chosen"]["tried"]) == result["chosen"]["of"] == 6
+    rows = [(run["row"], run["rounds"], run["seed"]) for run in result["runs"]]
     assert rows[:1] == [("best of grid", 300, 1)]  # the most worth first, nothing twice
     assert rows[1:5] == [(row, 300, seed) for row in ("default, raw", "default, bins") for seed in (1, 2)]
     assert rows[5] == ("best of grid", 300, 2)
     assert [row for row, rounds, _ in rows if rounds == 2000] == ["best of grid", "default, raw"]
-    means = {run["row"]: run["loss"] for run in found["runs"] if run["rounds"] == 2000}
+    means = {run["row"]: run["loss"] for run in result["runs"] if run["rounds"] == 2000}
     assert means["best of grid"] < 0.3 < means["default, raw"]
 
 
 def test_a_default_that_is_best_is_not_played_twice(tmp_path):
     best = Algorithm("toy", lambda table, settings: Fixed(settings["arm"]), {"arm": 1}, ({"arm": 0},), ("raw",))
-    found = losses(best, *job(tmp_path))
-    assert found["chosen"]["row"] == "default, raw"
-    assert len(found["runs"]) == 3
+    result = losses(best, *job(tmp_path))
+    assert result["chosen"]["row"] == "default, raw"
+    assert len(result["runs"]) == 3
 
 
 def test_what_a_library_raises_is_its_result(tmp_path):
     def make(table, settings):
         raise OverflowError("math range\nerror")
 
-    found = losses(Algorithm("toy", make), *job(tmp_path))
-    assert found["error"] == "OverflowError: math range error" and found["runs"] == []
+    result = losses(Algorithm("toy", make), *job(tmp_path))
+    assert result["error"] == "OverflowError: math range error" and result["runs"] == []
     assert said(ValueError()) == "ValueError"
 
 
@@ -250,16 +250,16 @@ class Leader(Player):
 def test_trouble_tells_who_refuses_who_breaks_and_who_uses_the_propensity(strict, tmp_path):
     path = problems.write(tmp_path, "VI-A", 1000, 1)
     algorithm = Algorithm("toy", lambda table, settings: Leader(table, strict))
-    found = trouble(algorithm, {"path": str(path), "rounds": 400}, 5.0)
-    assert found["unknown arm"].startswith("refused (IndexError")
+    result = trouble(algorithm, {"path": str(path), "rounds": 400}, 5.0)
+    assert result["unknown arm"].startswith("refused (IndexError")
     if strict:
-        assert found["NaN context"] == "refused (ValueError: NaN)" and found["NaN loss"] == "refused (ValueError: loss)"
-        assert found["propensity"] == "learns with the decision's own"
+        assert result["NaN context"] == "refused (ValueError: NaN)" and result["NaN loss"] == "refused (ValueError: loss)"
+        assert result["propensity"] == "learns with the decision's own"
     else:
-        assert found["NaN context"] == "accepted without a word, and learns on"
-        assert found["NaN loss"] == "accepted without a word; it no longer learns"
-        assert found["propensity"] == "tells one, learns without it"
-    assert len(found["late"]) == 2
+        assert result["NaN context"] == "accepted without a word, and learns on"
+        assert result["NaN loss"] == "accepted without a word; it no longer learns"
+        assert result["propensity"] == "tells one, learns without it"
+    assert len(result["late"]) == 2
 
 
 # -- results -------------------------------------------------------------------------------------------------------------

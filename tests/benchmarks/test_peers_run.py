@@ -29,10 +29,10 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("name", names())
 def test_every_adapter_imports_without_its_library_and_says_what_it_is(name):
-    found = library(name)
-    assert found.name and found.package and found.module and found.source and found.algorithms
-    assert len({algorithm.name for algorithm in found.algorithms}) == len(found.algorithms)
-    for algorithm in found.algorithms:
+    result = library(name)
+    assert result.name and result.package and result.module and result.source and result.algorithms
+    assert len({algorithm.name for algorithm in result.algorithms}) == len(result.algorithms)
+    for algorithm in result.algorithms:
         assert set(algorithm.encodings) <= set(ENCODINGS) and algorithm.encodings
         assert algorithm.default not in algorithm.grid and len(algorithm.grid) <= 6
         assert json.loads(json.dumps([algorithm.default, *algorithm.grid])) == [algorithm.default, *algorithm.grid]
@@ -75,17 +75,17 @@ def test_a_library_that_is_not_there_is_left_out_with_a_reason(tmp_path):
 
 
 def test_a_process_that_dies_is_an_answer_and_the_others_go_on(tmp_path):
-    place = Environment(sys.executable, "1")
-    broken = conduct.Entry("hsb", library("hsb"), Algorithm("no such algorithm", library("hsb").algorithms[0].make), place)
+    env = Environment(sys.executable, "1")
+    broken = conduct.Entry("hsb", library("hsb"), Algorithm("no such algorithm", library("hsb").algorithms[0].make), env)
     uniform = next(a for a in library("hsb").algorithms if a.name == "uniform play")
-    fine = conduct.Entry("hsb", library("hsb"), uniform, place)
+    fine = conduct.Entry("hsb", library("hsb"), uniform, env)
     told = []
     plan = conduct.QUICK._replace(whole=True)
     conductor = conduct.Conductor(plan, tmp_path, 2, lambda *said: told.append(said))
-    found = conductor.run(conduct.measures([broken, fine], plan, tmp_path / "worlds", "size"), "size")
-    assert "the process ended with 1" in found["hsb", "no such algorithm"]["size"]["error"]
+    result = conductor.run(conduct.measures([broken, fine], plan, tmp_path / "worlds", "size"), "size")
+    assert "the process ended with 1" in result["hsb", "no such algorithm"]["size"]["error"]
     assert len(list((tmp_path / "results").glob("*.json"))) == 1  # it is asked again the next time
-    assert found["hsb", "uniform play"]["size"]["peak"] > 2**20
+    assert result["hsb", "uniform play"]["size"]["peak"] > 2**20
     assert told[-1] == ("size", 2, 2)
 
 

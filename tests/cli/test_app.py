@@ -90,8 +90,8 @@ def test_strict_exits_with_one_where_a_claim_does_not_hold(toys, tmp_path, monke
 
     class Good(toy.Toy):
         def analyse(self, options, results):
-            found = super().analyse(options, results)
-            return type(found)(found.claims[:1], [], [], [])
+            result = super().analyse(options, results)
+            return type(result)(result.claims[:1], [], [], [])
 
     monkeypatch.setattr("hsb.cli.app.named", lambda name: [Good()])
     assert cli.main(["reproduce", "--out", str(tmp_path), "--jobs", "1", "--strict"]) == 0

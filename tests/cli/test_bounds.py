@@ -8,8 +8,8 @@ from hsb.cli.bounds import rows
 
 
 def test_rows_are_the_theorys():
-    found = {name: (rate, bound) for name, rate, bound, _ in rows(arms=3, depth=10, horizon=100_000, regions=3)}
-    bounds = [bound for _, bound in found.values()]
+    values = {name: (rate, bound) for name, rate, bound, _ in rows(arms=3, depth=10, horizon=100_000, regions=3)}
+    bounds = [bound for _, bound in values.values()]
     assert any(bound == pytest.approx(theory.exp3_bound(arms=3, horizon=100_000)) for bound in bounds)
     assert any(bound == pytest.approx(theory.s_exp3_bound(arms=3, horizon=100_000, leaves=1024)) for bound in bounds)
 

@@ -35,8 +35,8 @@ def folder(tmp_path_factory):
         batch = Batch.of(contexts=x, arm=arm, reward=reward, propensity=np.full(2000, 1 / 3), arms=[0, 1, 2])
         hsb.logs.write(folder / "log" / f"part-{k}.parquet", [batch], "parquet")
     for name, components in (("a", "1"), ("b", "0")):
-        made = ["--out", str(folder / f"{name}.hsb"), "--rows", "1000", "--components", components, "--depth", "4"]
-        assert cli.main(["train", str(folder / "log"), *made]) == 0
+        results = ["--out", str(folder / f"{name}.hsb"), "--rows", "1000", "--components", components, "--depth", "4"]
+        assert cli.main(["train", str(folder / "log"), *results]) == 0
     return folder
 
 
@@ -53,7 +53,7 @@ def test_several_candidates(folder, capsys):
         "--learn",
         f"c={folder / 'a.hsb'}",
     ]
-    found = run_json(
+    result = run_json(
         capsys, "evaluate", folder / "log", *options, "--baseline", "uniform", "--skip", "1000", "--estimator", "snips"
     )
     (a, encode_a), (b, encode_b) = load(folder / "a.hsb"), load(folder / "b.hsb")
@@ -61,7 +61,7 @@ def test_several_candidates(folder, capsys):
     candidates = {"a": a, "new": b, "c": Learning(a), "always 1": 1, "uniform": None}
     contexts = {"a": encode_a, "new": encode_b, "c": encode_a}
     right = compare_off_policy(candidates, rest, baseline="uniform", estimator="snips", context=contexts)
-    assert found == json.loads(json.dumps(right.to_dict() | {"files": [], "skipped": 0}))
+    assert result == json.loads(json.dumps(right.to_dict() | {"files": [], "skipped": 0}))
     out, err = run(
         capsys, "evaluate", folder / "log", *options, "--baseline", "uniform", "--skip", "1000", "--estimator", "snips"
     )
@@ -72,8 +72,8 @@ def test_files(folder, tmp_path, capsys):
     """A page, a table, a picture; in two processes as in one."""
     files = {kind: tmp_path / f"c.{kind}" for kind in ("html", "csv", "png")}
     wanted = [each for kind, path in files.items() for each in (f"--{kind}", path)]
-    found = run_json(capsys, "evaluate", folder / "log", "--policy", folder / "a.hsb", "--uniform", *wanted, "--jobs", "2")
-    assert found["files"] == [str(path) for path in files.values()] and found["baseline"] == "a"
+    result = run_json(capsys, "evaluate", folder / "log", "--policy", folder / "a.hsb", "--uniform", *wanted, "--jobs", "2")
+    assert result["files"] == [str(path) for path in files.values()] and result["baseline"] == "a"
     assert "<svg" in files["html"].read_text() and files["csv"].read_text().startswith("candidate,how,value")
     assert files["png"].read_bytes().startswith(b"\x89PNG") and sorted(path.name for path in tmp_path.iterdir()) == [
         "c.csv",
@@ -82,12 +82,12 @@ def test_files(folder, tmp_path, capsys):
     ]
     alone = run_json(capsys, "evaluate", folder / "log", "--policy", folder / "a.hsb", "--uniform")
     for name in ("a", "uniform"):
-        assert np.isclose(alone["candidates"][name]["value"], found["candidates"][name]["value"], rtol=1e-12)
+        assert np.isclose(alone["candidates"][name]["value"], result["candidates"][name]["value"], rtol=1e-12)
 
 
 def test_one_policy_alone_prints_six_estimators(folder, capsys):
-    found = run_json(capsys, "evaluate", folder / "log", "--policy", folder / "a.hsb")
-    assert len(found["estimates"]) == 6
+    result = run_json(capsys, "evaluate", folder / "log", "--policy", folder / "a.hsb")
+    assert len(result["estimates"]) == 6
     assert set(run_json(capsys, "evaluate", folder / "log", "--always", "2")["candidates"]) == {"always 2"}
 
 

@@ -26,8 +26,8 @@ def db(tmp_path):
 
 def run(capsys, *arguments):
     code = cli.main([str(each) for each in arguments])
-    found = capsys.readouterr()
-    return code, found.out, found.err
+    result = capsys.readouterr()
+    return code, result.out, result.err
 
 
 def test_check(db, capsys):

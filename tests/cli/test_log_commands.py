@@ -35,12 +35,12 @@ def log(tmp_path_factory):
 
 
 def test_replay_is_that_of_the_library(log, capsys):
-    found = run_json(capsys, "replay", log, "--format", "yahoo-r6b", "--depth", "5", "--head", "2000", "--seed", "3")
+    result = run_json(capsys, "replay", log, "--format", "yahoo-r6b", "--depth", "5", "--head", "2000", "--seed", "3")
     opened = hsb.logs.open(log)
     encoder = hsb.encode.Chain(hsb.encode.PCA(1), hsb.encode.MinMax()).fit(opened.head(2000))
     right = hsb.replay(hsb.HSB(hsb.BinaryTree(depth=5), arms=list(opened.arms), seed=3), opened, context=encoder, seed=3)
-    assert (found["rounds"], found["matched"], found["average_reward"]) == (ROWS, right.matched, right.average_reward)
-    assert tuple(found["interval"]) == right.interval
+    assert (result["rounds"], result["matched"], result["average_reward"]) == (ROWS, right.matched, right.average_reward)
+    assert tuple(result["interval"]) == right.interval
     out, err = run(capsys, "replay", log, "--depth", "5")
     assert "6,000 events" in out and "average reward" in out and "rows/s" in err
 
@@ -48,8 +48,8 @@ def test_replay_is_that_of_the_library(log, capsys):
 def test_train_evaluate_explain(log, tmp_path, capsys):
     """Train on one part, evaluate on the rest: the numbers are the library's; a file trained again is the same."""
     file = tmp_path / "policy.hsb"
-    found = run_json(capsys, "train", log, "--out", file, "--rows", "4000", "--depth", "4", "--head", "1000")
-    assert found["learned"] == 4000 and [path.name for path in tmp_path.iterdir()] == ["policy.hsb"]
+    result = run_json(capsys, "train", log, "--out", file, "--rows", "4000", "--depth", "4", "--head", "1000")
+    assert result["learned"] == 4000 and [path.name for path in tmp_path.iterdir()] == ["policy.hsb"]
     policy, encoder = load(file)
     opened = hsb.logs.open(log)
     assert policy.rounds == 4000
@@ -59,10 +59,10 @@ def test_train_evaluate_explain(log, tmp_path, capsys):
     learn_from(fresh, LogPart(hsb.logs.open(log), 0, 4000), context=again)
     assert np.array_equal(fresh.probabilities(0.3), policy.probabilities(0.3))
 
-    found = run_json(capsys, "evaluate", log, "--policy", file, "--skip", "4000")
+    result = run_json(capsys, "evaluate", log, "--policy", file, "--skip", "4000")
     right = off_policy(policy, LogPart(hsb.logs.open(log), 4000, None), context=encoder)
-    assert found == json.loads(json.dumps(right.to_dict() | {"skipped": 0}))
-    assert found["rows"] == 2000 and set(found["estimates"]) == {"ips", "snips", "direct", "dr", "switch", "clipped"}
+    assert result == json.loads(json.dumps(right.to_dict() | {"skipped": 0}))
+    assert result["rows"] == 2000 and set(result["estimates"]) == {"ips", "snips", "direct", "dr", "switch", "clipped"}
     out, err = run(capsys, "evaluate", log, "--policy", file)
     assert "doubly robust" in out and "events, worth" in out and "rows/s" in err
 
@@ -108,8 +108,8 @@ def test_a_table_with_named_columns(tmp_path, capsys):
     path, file = tmp_path / "log.csv", tmp_path / "p.hsb"
     path.write_text("\n".join(["age,shown,p,click", *lines, "0.3,a,0,1"]) + "\n")
     columns = ["--context", "age", "--arm", "shown", "--propensity", "p", "--reward", "click"]
-    found = run_json(capsys, "train", path, *columns, "--out", file, "--learning-rate", "0.1", "--depth", "2")
-    assert (found["learned"], found["skipped"]) == (800, 1)
+    result = run_json(capsys, "train", path, *columns, "--out", file, "--learning-rate", "0.1", "--depth", "2")
+    assert (result["learned"], result["skipped"]) == (800, 1)
     _, err = run(capsys, "evaluate", path, *columns, "--policy", file)
     assert "1 line skipped" in err
     rules, _ = run(capsys, "explain", file)
@@ -193,10 +193,10 @@ def test_a_stopped_replay_goes_on_in_a_process_of_its_own(tmp_path, capsys):
     assert done.returncode == 130 and done.stdout == "" and "run the same command to resume" in done.stderr, done.stderr
     assert "Traceback" not in done.stderr, done.stderr
     assert kept.exists()
-    found = run_json(capsys, *options, "--checkpoint", kept)
+    result = run_json(capsys, *options, "--checkpoint", kept)
     right = run_json(capsys, *options)
-    del found["seconds"], right["seconds"]
-    assert found == right and not kept.exists()
+    del result["seconds"], right["seconds"]
+    assert result == right and not kept.exists()
 
 
 @pytest.mark.long
@@ -206,9 +206,9 @@ def test_a_policy_without_a_structure(log, tmp_path, capsys):
     policy = hsb.HSB(arms=next(iter(hsb.logs.open(log))).arms, seed=0)
     learn_from(policy, LogPart(hsb.logs.open(log), 0, 3000))
     policy.save(file)
-    found = run_json(capsys, "evaluate", log, "--policy", file, "--skip", "3000")
+    result = run_json(capsys, "evaluate", log, "--policy", file, "--skip", "3000")
     right = off_policy(hsb.load(file), LogPart(hsb.logs.open(log), 3000, None))
-    assert found["estimates"] == right.to_dict()["estimates"]
+    assert result["estimates"] == right.to_dict()["estimates"]
     again = run_json(capsys, "replay", log, "--policy", file, "--skip", "3000", "--seed", "3")
     theirs = hsb.replay(hsb.load(file), LogPart(hsb.logs.open(log), 3000, None), seed=3)
     assert (again["matched"], again["average_reward"]) == (theirs.matched, theirs.average_reward)

@@ -34,17 +34,17 @@ def test_the_words_of_the_option_are_those_of_the_library(shop, tmp_path, capsys
     run(capsys, "train", shop, *OPTIONS, "--propensity", "p", "--rows", 1000, "--out", policy, *FRESH)
     player, encoder = load(policy)
     for word, given in [("uniform", "uniform"), ("0.3", 0.3), ("estimate", "estimate"), ("p", "p")]:
-        found = run_json(capsys, "evaluate", shop, *OPTIONS, "--propensity", word, "--policy", policy)
+        result = run_json(capsys, "evaluate", shop, *OPTIONS, "--propensity", word, "--policy", policy)
         right = hsb.evaluate.off_policy(player, hsb.logs.open(shop, propensity=given, **NAMED), context=encoder)
-        assert found["value"] == right.value and found["warnings"] == list(right.warnings)
-        assert ("logger" in found) == (word == "estimate")
+        assert result["value"] == right.value and result["warnings"] == list(right.warnings)
+        assert ("logger" in result) == (word == "estimate")
     out, _ = run(capsys, "evaluate", shop, *OPTIONS, "--propensity", "estimate", "--policy", policy)
     assert "propensities estimated on 3,000 rows, 3 arms: log-likelihood" in out and "predicted" in out
     assert "Warning: The propensities are estimates" in out and "includes the doubly robust one" in out
     out, _ = run(capsys, "train", shop, *OPTIONS, "--propensity", "estimate", "--out", policy, *FRESH)
     assert "log-likelihood" in out
-    found = run_json(capsys, "convert", shop, tmp_path / "shop.parquet", *OPTIONS, "--propensity", "estimate")
-    assert found["logger"]["rows"] == 3000
+    result = run_json(capsys, "convert", shop, tmp_path / "shop.parquet", *OPTIONS, "--propensity", "estimate")
+    assert result["logger"]["rows"] == 3000
 
 
 def test_without_propensities_it_is_said_what_can_be_done(shop, capsys):
@@ -62,7 +62,7 @@ def test_a_replay_that_cannot_be(shop, capsys):
     out, _ = run(capsys, "replay", shop, *OPTIONS, "--propensity", "rare", *FRESH)
     assert "nan" not in out and "no event matched, so there is no average reward; the log 0." in out
     assert "Warning: " in out and "events were skipped" in out and "1e-06" in out and "hsb evaluate" in out
-    found = run_json(capsys, "replay", shop, *OPTIONS, "--propensity", "rare", *FRESH)
-    assert found["matched"] == 0 and found["average_reward"] is None and len(found["warnings"]) == 1
+    result = run_json(capsys, "replay", shop, *OPTIONS, "--propensity", "rare", *FRESH)
+    assert result["matched"] == 0 and result["average_reward"] is None and len(result["warnings"]) == 1
     out, _ = run(capsys, "replay", shop, *OPTIONS, "--propensity", "uniform", *FRESH)
     assert "Warning" not in out and "average reward 0." in out

@@ -38,14 +38,14 @@ def test_train_evaluate_replay_explain(logs, tmp_path, capsys):
     """The numbers are the library's; columns in another order make no difference; a log without one is refused by name."""
     pytest.importorskip("pyarrow")
     file, other, third = tmp_path / "policy.hsb", tmp_path / "turned.hsb", tmp_path / "parquet.hsb"
-    found = run_json(capsys, "train", logs["csv"], *OPTIONS, "--rows", "2000", "--out", file)
-    assert (found["learned"], found["skipped"], found["arms"], found["kind"]) == (2000, 0, 3, "HSB")
-    kinds = {column["name"]: column["kind"] for column in found["columns"]}
+    result = run_json(capsys, "train", logs["csv"], *OPTIONS, "--rows", "2000", "--out", file)
+    assert (result["learned"], result["skipped"], result["arms"], result["kind"]) == (2000, 0, 3, "HSB")
+    kinds = {column["name"]: column["kind"] for column in result["columns"]}
     assert kinds == {"country": "category", "device": "category", "hour": "number", "is_member": "flag", "spend": "number"}
-    missing = {column["name"]: column["missing"] for column in found["columns"]}
+    missing = {column["name"]: column["missing"] for column in result["columns"]}
     assert missing["spend"] == sum(x is None for x in shop(ROWS)["spend"][:2000]) / 2000 and missing["hour"] == 0
-    assert 0.2 < found["match"] < 0.5 and found["rules"] and all(": play " in rule for rule in found["rules"])
-    assert found["average_reward"] == pytest.approx(sum(shop(ROWS)["click"][:2000]) / 2000)
+    assert 0.2 < result["match"] < 0.5 and result["rules"] and all(": play " in rule for rule in result["rules"])
+    assert result["average_reward"] == pytest.approx(sum(shop(ROWS)["click"][:2000]) / 2000)
 
     right = hsb.HSB(arms=load(file)[0].arms, seed=0)
     hsb.learn_from(right, opened(logs["csv"], 0, 2000))
@@ -58,13 +58,13 @@ def test_train_evaluate_replay_explain(logs, tmp_path, capsys):
     assert len(fewer["columns"]) == 2 and hsb.load(other).digest() != right.digest()
 
     held = ["--skip", "2000", "--policy", file]
-    found = run_json(capsys, "evaluate", logs["csv"], *OPTIONS, *held)
+    result = run_json(capsys, "evaluate", logs["csv"], *OPTIONS, *held)
     assert (
-        found["estimates"]
+        result["estimates"]
         == json.loads(json.dumps(hsb.evaluate.off_policy(right, opened(logs["csv"], 2000)).to_dict()))["estimates"]
     )
     turned = run_json(capsys, "evaluate", logs["turned"], *OPTIONS, *held)
-    assert turned["estimates"]["ips"] == found["estimates"]["ips"] and turned["rows"] == 1000
+    assert turned["estimates"]["ips"] == result["estimates"]["ips"] and turned["rows"] == 1000
     for command in ("evaluate", "replay"):
         words = r"trained on the columns country, device, .*; the log has no country\. Name all of them in --context"
         fails(capsys, [command, logs["lacking"], *OPTIONS, *held], words)
@@ -122,9 +122,9 @@ def test_messages_speak_of_options(logs, tmp_path, capsys):
 
 def test_arms_alone_are_compared_on_a_table_of_text(logs, capsys):
     """No policy says what the columns are, and none is needed; a misspelt arm is named, not a column."""
-    found = run_json(capsys, "evaluate", logs["csv"], *OPTIONS, "--always", "sale", "--uniform")
+    result = run_json(capsys, "evaluate", logs["csv"], *OPTIONS, "--always", "sale", "--uniform")
     right = hsb.evaluate.compare_off_policy({"always sale": "sale", "uniform": None}, opened(logs["csv"]))
-    assert found == {**json.loads(json.dumps(right.to_dict())), "files": [], "skipped": 0}
+    assert result == {**json.loads(json.dumps(right.to_dict())), "files": [], "skipped": 0}
     fails(
         capsys, ["evaluate", logs["csv"], *OPTIONS, "--always", "sail"], "the arm 'sail', which is never available in the log"
     )
@@ -166,9 +166,9 @@ def test_rewards_beyond_a_range_name_options_that_the_command_has(tmp_path, caps
     money, out = tmp_path / "money.csv", tmp_path / "p.hsb"
     money.write_text("x,shown,p,click\n" + "1,a,0.5,0\n2,b,0.5,25\n" * 50)
     hsb.Exp3(arms=["a", "b"]).save(out)
-    made, given = r"Use a policy made with hsb train --low 0 --high 25\.$", [money, *OPTIONS]
-    fails(capsys, ["evaluate", *given, "--policy", out], made)
-    fails(capsys, ["evaluate", *given, "--uniform"], made)
+    result, given = r"Use a policy made with hsb train --low 0 --high 25\.$", [money, *OPTIONS]
+    fails(capsys, ["evaluate", *given, "--policy", out], result)
+    fails(capsys, ["evaluate", *given, "--uniform"], result)
     other = "Use a policy made with hsb train --low LOW --high HIGH, or outside = .clip. in a --config file"
     fails(capsys, ["evaluate", *given, "--learn", out], other)
     fails(capsys, ["replay", *given, "--policy", out], other)

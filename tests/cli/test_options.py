@@ -18,8 +18,8 @@ def test_the_fields_of_a_dataclass_become_parameters():
     def command(path: str, size: Size, *, seed: int = 0) -> None:
         seen.append((path, size, seed))
 
-    made = flatten_options(command)
-    assert {"path", "depth", "wide", "seed"} <= set(inspect.signature(made).parameters)
-    assert "size" not in inspect.signature(made).parameters
-    made(path="here", depth=5, wide=True, seed=2)
+    result = flatten_options(command)
+    assert {"path", "depth", "wide", "seed"} <= set(inspect.signature(result).parameters)
+    assert "size" not in inspect.signature(result).parameters
+    result(path="here", depth=5, wide=True, seed=2)
     assert seen == [("here", Size(5, True), 2)]

@@ -39,15 +39,15 @@ def test_from_a_table_to_a_decision_and_back(shop, tmp_path, capsys):
     truth = np.array([shop["clicks"](each) for each in people])
     plays = np.array([shop["policy"].probabilities(each) for each in people])
     order = [shop["BANNERS"].index(arm) for arm in shop["policy"].arms]
-    value, found = float((plays * truth[:, order]).sum(axis=1).mean()), shop["found"]
-    assert found.rows == 6000  # those who did not say what they spend among them
-    assert found.interval[0] < value < found.interval[1]
-    assert found.warnings == () and not any("estimates" in said for said in found.warnings)
+    value, result = float((plays * truth[:, order]).sum(axis=1).mean()), shop["found"]
+    assert result.rows == 6000  # those who did not say what they spend among them
+    assert result.interval[0] < value < result.interval[1]
+    assert result.warnings == () and not any("estimates" in answer for answer in result.warnings)
     assert value > truth.mean() + 0.05  # better than uniform play, which the log says too
     uniform = shop["compared"]["uniform"]
     assert abs(uniform.value - truth.mean()) < 0.04 and uniform.difference.value < 0.0
     assert abs(np.mean(shop["rewards"]) - value) < 0.03
-    assert abs(shop["estimated"].value - found.value) < 0.02
+    assert abs(shop["estimated"].value - result.value) < 0.02
     assert "estimates" in shop["estimated"].warnings[0] and "log-likelihood" in printed
     assert hsb.load(tmp_path / "policy.hsb").digest() == shop["learner"].digest()
     assert shop["learner"].rounds == 6000 + 1 + 3000
@@ -63,8 +63,8 @@ def test_on_the_open_bandit_files(shop, tmp_path, capsys):
     assert "doubly robust" in printed and printed.endswith("True\n")
     assert shop["items"].rounds == 10_001
     assert cli.main(["replay", str(tmp_path / "obd" / "bts" / "all")]) == 0
-    said = capsys.readouterr().out
-    assert "nan" not in said and "hsb evaluate" in said
+    answer = capsys.readouterr().out
+    assert "nan" not in answer and "hsb evaluate" in answer
 
 
 def test_the_commands_of_the_page(shop, capsys):

@@ -109,29 +109,29 @@ ENTRY = re.compile(r"^`{3,}\{toctree\}\n(.*?)^`{3,}", re.M | re.S)
 
 def anchors(text: str) -> set[str]:
     """The places that headings make, as GitHub and the site name them."""
-    found: set[str] = set()
+    result: set[str] = set()
     for heading in re.findall(r"^#{1,6}\s+(.+?)\s*$", FENCED.sub("", text), flags=re.M):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "").strip().lower()
         slug = "".join(letter for letter in plain.replace(" ", "-") if letter.isalnum() or letter in "-_")
         name, k = slug, 0
-        while name in found:
+        while name in result:
             k += 1
             name = f"{slug}-{k}"
-        found.add(name)
-    return found | set(re.findall(r"^\(([\w-]+)\)=$", text, flags=re.M))
+        result.add(name)
+    return result | set(re.findall(r"^\(([\w-]+)\)=$", text, flags=re.M))
 
 
 def broken(path: Path, text: str) -> list[str]:
     """Links of a page to files or headings that are not there; what the build makes, and other hosts, apart."""
-    found = []
+    results = []
     for link in LINK.findall(re.sub(r"`[^`\n]+`", "", FENCED.sub("", text))):
         if re.match(r"[a-z]+:", link) or "_made/" in link:
             continue
         file, _, place = link.partition("#")
         target = (path.parent / file).resolve() if file else path
         if not target.exists() or (place and target.suffix == ".md" and place not in anchors(target.read_text())):
-            found.append(link)
-    return found
+            results.append(link)
+    return results
 
 
 @pytest.mark.parametrize("path", pages.pages(), ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -147,14 +147,14 @@ def test_a_broken_link_is_noticed():
 
 def listed(text: str, folder: Path) -> set[Path]:
     """The pages that a page's tables of contents name."""
-    found: set[Path] = set()
+    result: set[Path] = set()
     for block in ENTRY.findall(text):
         for line in block.splitlines():
             entry = re.sub(r"^.*<(.+)>$", r"\1", line.strip())
             if entry and not entry.startswith(":"):
                 name = entry if entry.endswith(".md") else f"{entry}.md"
-                found |= {path.resolve() for path in folder.glob(name)} if "*" in name else {(folder / name).resolve()}
-    return found
+                result |= {path.resolve() for path in folder.glob(name)} if "*" in name else {(folder / name).resolve()}
+    return result
 
 
 def test_every_page_has_its_place():

@@ -105,10 +105,10 @@ def pictures() -> types.ModuleType:
 @pytest.mark.long
 def test_the_picture_of_readme_is_drawn():
     figure = pictures().draw(rounds=300, runs=1)
-    said = words(figure)
-    assert "synthetic" in said and "300 visitors" in said and ink(figure) > 0.05
+    answer = words(figure)
+    assert "synthetic" in answer and "300 visitors" in answer and ink(figure) > 0.05
     for name in ("HSB", "LinUCB", "TreeThompson", "EXP3", "uniform"):
-        assert f"{name}" in said
+        assert f"{name}" in answer
     width, height = figure.get_size_inches() * 100
     assert (width, height) == (1200, 450)
 

@@ -47,6 +47,6 @@ def commands():
 @pytest.mark.parametrize("words", list(commands()))
 def test_commands_have_these_options(words, capsys):
     assert cli.main([words[1], "--help"]) == 0
-    said = capsys.readouterr().out
+    answer = capsys.readouterr().out
     for word in words[2:]:
-        assert not word.startswith("--") or f"{word} " in said, word
+        assert not word.startswith("--") or f"{word} " in answer, word

@@ -28,8 +28,8 @@ def test_a_decision_with_an_id_is_made_once(one):
     assert (first.status, again.status) == (201, 200) and first.json == again.json
     assert one.post(path, body | {"context": {"age": 32}}).status == 409
     assert one.post(path, raw=b'{"id": "order-77", "context": {"age": 31.0}}').status == 409
-    made = [one.post(path, {"context": {"age": 31}}) for _ in range(2)]
-    assert [each.status for each in made] == [201, 201] and made[0].json["id"] != made[1].json["id"]
+    results = [one.post(path, {"context": {"age": 31}}) for _ in range(2)]
+    assert [each.status for each in results] == [201, 201] and results[0].json["id"] != results[1].json["id"]
 
 
 def test_a_reward_is_learned_once(one):

@@ -54,9 +54,9 @@ def test_the_switches_do_something():
 def test_frequencies_are_far_from_where_rounding_would_tell_machines_apart():
     """Numbers far out are rounded to 2^-40; the C library's last bit could matter only next to the middle between two."""
     seen = 0
-    for place in range(1024):
-        row = np.random.Generator(np.random.PCG64([0x46524551, place])).normal(size=128)
+    for column in range(1024):
+        row = np.random.Generator(np.random.PCG64([0x46524551, column])).normal(size=128)
         far = np.abs(row[np.abs(row) >= frequencies.RIM]) * frequencies.GRID
         seen += len(far)
-        assert (np.abs(far - np.floor(far) - 0.5) > 2e-3).all(), place
+        assert (np.abs(far - np.floor(far) - 0.5) > 2e-3).all(), column
     assert seen > 20

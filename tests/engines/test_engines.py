@@ -52,9 +52,9 @@ def test_results_are_those_of_one_process(own, tmp_path, engine):
 
 def test_parts_run_in_two_workers_that_are_not_this_process(tmp_path, engine):
     parts = [Part(f"part {i}", "hsb.evaluate.engines:where", {"wait": 0.3, "number": i}) for i in range(8)]
-    found = {each.result for each in run(parts, tmp_path, jobs=2, engine=engine)}
-    assert len(found) == 2
-    assert os.getpid() not in found
+    values = {each.result for each in run(parts, tmp_path, jobs=2, engine=engine)}
+    assert len(values) == 2
+    assert os.getpid() not in values
 
 
 def test_an_error_names_its_part_and_the_cluster_stops(tmp_path, engine):

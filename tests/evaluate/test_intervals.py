@@ -85,11 +85,13 @@ def test_equal_repetitions_have_no_width():
     ("differences", "holds"), [([0.1, 0.11, 0.12], True), ([-0.1, -0.11, -0.12], False), ([0.1, -0.1, 0.02], None)]
 )
 def test_a_claim_holds_fails_or_ties(differences, holds):
-    found = claim("toy", "a beats b", differences, numbers={"a": 1.0}, origin="own", explanation="So.", tie="Tie.", fails="No.")
-    assert found.holds is holds
-    assert found.low <= found.difference <= found.high
-    assert found.explanation == {True: "So.", False: "So. No.", None: "So. Tie."}[holds]
-    assert (found.experiment, found.origin, found.numbers) == ("toy", "own", {"a": 1.0})
+    result = claim(
+        "toy", "a beats b", differences, numbers={"a": 1.0}, origin="own", explanation="So.", tie="Tie.", fails="No."
+    )
+    assert result.holds is holds
+    assert result.low <= result.difference <= result.high
+    assert result.explanation == {True: "So.", False: "So. No.", None: "So. Tie."}[holds]
+    assert (result.experiment, result.origin, result.numbers) == ("toy", "own", {"a": 1.0})
 
 
 @pytest.mark.parametrize(

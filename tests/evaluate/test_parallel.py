@@ -9,8 +9,8 @@ from hsb.evaluate.parallel import ProgressCounter, spread
 
 @pytest.mark.parametrize(("jobs", "backend"), [(1, "sequential"), (2, "threading")])
 def test_every_task_is_done_once(jobs, backend):
-    found = list(spread(jobs, operator.mul, [(a, b) for a in range(4) for b in range(4)], backend=backend))
-    assert sorted(found) == sorted(a * b for a in range(4) for b in range(4))
+    results = list(spread(jobs, operator.mul, [(a, b) for a in range(4) for b in range(4)], backend=backend))
+    assert sorted(results) == sorted(a * b for a in range(4) for b in range(4))
 
 
 def test_an_error_comes_out():

@@ -9,12 +9,12 @@ from hsb.experiments.base import Experiment, Options, claim
     ("differences", "holds"), [([0.1, 0.2, 0.15], True), ([-0.1, -0.2, -0.15], False), ([0.1, -0.2, 0.05], None)]
 )
 def test_a_claim_is_weighed_by_its_differences(differences, holds):
-    found = claim("toy", "a beats b", differences)
-    assert found.holds is holds
+    result = claim("toy", "a beats b", differences)
+    assert result.holds is holds
 
 
 def test_what_the_user_chose():
-    assert Options(runs=3).chosen() == {"runs": 3} and Options().chosen() == {}
+    assert Options(runs=3).chosen_sizes() == {"runs": 3} and Options().chosen_sizes() == {}
 
 
 def test_an_experiment_must_say_what_it_does():

@@ -20,7 +20,7 @@ def test_finished_parts_add_up(told):
 
 def test_what_a_running_part_says_is_heard(told):
     with progress.Board(lambda done, total: told.append(done), total=100, done=0) as board:
-        progress.report_to(board.place(0))
+        progress.report_to(board.path(0))
         progress.report_rounds(40)
         wait_until(lambda: 40 in told)
         progress.report_to("")

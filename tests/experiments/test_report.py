@@ -79,7 +79,7 @@ def test_the_page_is_whole_and_needs_nothing_else(page):
 
 
 def test_the_page_says_what_was_found_and_what_was_run(page):
-    for said in (
+    for answer in (
         "Squares &amp; Co",
         "Squares &lt;of&gt; numbers",
         "✓ holds",
@@ -100,7 +100,7 @@ def test_the_page_says_what_was_found_and_what_was_run(page):
         "<td>60</td>",
         "prefers-color-scheme: dark",
     ):
-        assert said in page, said
+        assert answer in page, answer
 
 
 def test_what_was_found_comes_first_and_figures_before_claims(page):

@@ -12,7 +12,7 @@ from support import toy_experiments as toy
 from support.waiting import wait_until
 
 import hsb
-from hsb.experiments import NAMES, named
+from hsb.experiments import NAMES, load_experiments
 from hsb.experiments.base import Experiment, Part
 from hsb.experiments.cache import Cache, Finished, key, source_of
 from hsb.experiments.runner import PartFailed, run
@@ -182,6 +182,6 @@ def test_what_is_compiled_first_is_what_policies_call():
 
 
 def test_every_experiment_is_found_by_its_name():
-    found = named("all")
-    assert [each.name for each in found] == list(NAMES)
-    assert all(isinstance(each, Experiment) and each.title and type(each).__doc__ for each in found)
+    result = load_experiments("all")
+    assert [each.name for each in result] == list(NAMES)
+    assert all(isinstance(each, Experiment) and each.title and type(each).__doc__ for each in result)

@@ -201,10 +201,10 @@ def test_classes_of_one_s_own_play(own, tmp_path):
     losses = {name: curve[-1] for part in done.studies[0].finished for name, curve in part.result["losses"].items()}
     assert losses["HSB"] < 0.6 and losses["mine"] == pytest.approx(0.625, abs=5 * 0.5 / np.sqrt(60))
     assert comparison.comparison(Options(), _results(done)).best == pytest.approx(0.25)
-    made = policy_spec(
+    result = policy_spec(
         {"structure": comparison.spec["structure"], "policy": "HSB"}, make_problem(comparison.spec["problem"]), 60
     )(0)
-    assert made.structure.leaves == 16 and made.structure.space == hsb.Box([0.0], [1.0])
+    assert result.structure.leaves == 16 and result.structure.space == hsb.Box([0.0], [1.0])
 
 
 def test_a_name_alone_will_do(own):

@@ -14,11 +14,11 @@ def made(p, origin="paper", holds=True):
 def adjusted(ps):
     """Holm's adjusted p-values as the textbooks have them: the running maximum of (m - rank) p."""
     order = np.argsort(ps, kind="stable")
-    found, largest = np.empty(len(ps)), 0.0
+    result, largest = np.empty(len(ps)), 0.0
     for rank, i in enumerate(order):
         largest = max(largest, (len(ps) - rank) * ps[i])
-        found[i] = largest
-    return found
+        result[i] = largest
+    return result
 
 
 def test_it_is_holm_s():
@@ -81,9 +81,9 @@ def test_what_does_not_hold_is_named_with_its_difference_and_why():
 
 def test_a_tie_of_the_correction_is_a_tie_too():
     """Its explanation says what would decide it, as that of any other tie does; that of a claim that holds does not (control)."""
-    said = {"explanation": "Few logs.", "decided_by": "More visits decide it."}
+    answers = {"explanation": "Few logs.", "decided_by": "More visits decide it."}
     p = {True: 0.03, None: 0.5}
-    weighed = [Claim("toy", f"{holds}", holds, 0.2, 0.1, 0.3, p=p[holds], **said) for holds in (True, None)]
+    weighed = [Claim("toy", f"{holds}", holds, 0.2, 0.1, 0.3, p=p[holds], **answers) for holds in (True, None)]
     alone, together = corrected(weighed[:1]), corrected(weighed)
     assert [is_tie(each) for each in (*alone, *together)] == [False, True, True]
     assert explained(alone[0]) == "Few logs." and explained(together[0]) == "Few logs. More visits decide it."

@@ -55,21 +55,21 @@ def agreement(found: hsb.explain.Explanation, policy: hsb.HSB, contexts: list[Co
 
 def test_a_ensemble_of_models_is_told_in_rules(policy: hsb.HSB) -> None:
     """Linear models and forests have no cells; measured on 2,000 fresh contexts, standard error 0.003."""
-    found, fresh = policy.explain(rules=None, effort=100), visitors(2000, 9)
-    assert agreement(found, policy, fresh) >= 0.98
-    assert found.agreement == pytest.approx(agreement(found, policy, fresh), abs=0.015)
-    assert agreement(found, taught(40), fresh) < 0.8  # negative control: another policy
-    said = str(found)
-    assert "hour >= " in said and "country in" in said and "member is true" in said
-    assert min(found.importance, key=lambda name: found.importance[name]) == "spend"
-    assert found.importance["member"] > 0.15
+    explanation, fresh = policy.explain(rules=None, effort=100), visitors(2000, 9)
+    assert agreement(explanation, policy, fresh) >= 0.98
+    assert explanation.agreement == pytest.approx(agreement(explanation, policy, fresh), abs=0.015)
+    assert agreement(explanation, taught(40), fresh) < 0.8  # negative control: another policy
+    text = str(explanation)
+    assert "hour >= " in text and "country in" in text and "member is true" in text
+    assert min(explanation.importance, key=lambda name: explanation.importance[name]) == "spend"
+    assert explanation.importance["member"] > 0.15
 
 
 def test_contexts_and_few_rules(policy: hsb.HSB) -> None:
     members = [{**context, "member": True} for context in visitors(400, 3)]
-    found = policy.explain(contexts=members)
-    assert found.importance["member"] == 0.0 and agreement(found, policy, members) >= 0.98
-    assert sum(region.coverage for region in found) == pytest.approx(1.0)
+    explanation = policy.explain(contexts=members)
+    assert explanation.importance["member"] == 0.0 and agreement(explanation, policy, members) >= 0.98
+    assert sum(region.coverage for region in explanation) == pytest.approx(1.0)
     short = policy.explain(rules=8)
     assert len(short) <= 8 and short.agreement is not None and 0.7 < short.agreement < 0.99
     assert (
@@ -82,12 +82,12 @@ def test_contexts_and_few_rules(policy: hsb.HSB) -> None:
 
 def test_asking_changes_nothing_and_is_of_its_time(policy: hsb.HSB) -> None:
     twin = policy.copy()
-    found, context = twin.explain(rules=6), visitors(1, 5)[0]
-    before = found.arm_at(context)
+    explanation, context = twin.explain(rules=6), visitors(1, 5)[0]
+    before = explanation.arm_at(context)
     assert all(np.array_equal(a, policy.to_arrays()[name], equal_nan=True) for name, a in twin.to_arrays().items())
     twin.learn(twin.decide({**context, "country": "CH", "new": 3}), loss=1.0)  # the encoder grows; the explanation does not
-    assert found.arm_at(context) == before
-    assert found.arm_at({**context, "country": "XX"}) in "abcd"
+    assert explanation.arm_at(context) == before
+    assert explanation.arm_at({**context, "country": "XX"}) in "abcd"
 
 
 def test_before_anything_is_known() -> None:
@@ -107,9 +107,9 @@ def test_missing_values_of_a_cycle() -> None:
         hour = None if rng.random() < 0.4 else float(rng.random() * 24)
         decision = policy.decide({"hour": hour})
         policy.learn(decision, reward=float((decision.arm == "a") == (hour is None)))
-    found = policy.explain()
-    assert [found.arm_at({"hour": hour}) for hour in (None, 1.0, 12.0, 23.0)] == ["a", "b", "b", "b"]
-    assert "hour is missing: play 'a'" in str(found)
+    explanation = policy.explain()
+    assert [explanation.arm_at({"hour": hour}) for hour in (None, 1.0, 12.0, 23.0)] == ["a", "b", "b", "b"]
+    assert "hour is missing: play 'a'" in str(explanation)
 
 
 def test_times_are_dates_and_hours() -> None:

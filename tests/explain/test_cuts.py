@@ -12,8 +12,8 @@ from hsb.explain.cuts import threshold
 def test_a_threshold_lies_between(seed):
     rng = np.random.default_rng(seed)
     low, high = np.sort(rng.normal(size=2) * 10.0 ** rng.integers(-3, 6)).tolist()
-    found = threshold(low, high)
-    assert low < found <= high
+    result = threshold(low, high)
+    assert low < result <= high
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.4871, 0.5312), (1834.0, 2177.0), (29.2, 31.7)])

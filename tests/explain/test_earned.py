@@ -31,18 +31,18 @@ def opened(columns: dict[str, np.ndarray]) -> hsb.logs.Log:
 
 @pytest.fixture(scope="module")
 def policy() -> hsb.HSB:
-    found = hsb.HSB(arms=ARMS, seed=0)
-    hsb.learn_from(found, opened(table(6000, 0)))
-    return found
+    result = hsb.HSB(arms=ARMS, seed=0)
+    hsb.learn_from(result, opened(table(6000, 0)))
+    return result
 
 
 def test_it_equals_a_naive_count(policy: hsb.HSB) -> None:
     columns = table(4000, 1)
-    found = policy.explain(log=opened(columns))
-    assert [region.where for region in found.rules] == [region.where for region in policy.explain().rules]
+    explanation = policy.explain(log=opened(columns))
+    assert [region.where for region in explanation.rules] == [region.where for region in policy.explain().rules]
     people = [{"age": float(age), "shop": str(shop)} for age, shop in zip(columns["age"], columns["shop"], strict=True)]
-    for region in found:
-        here = [found.region_at(each) is region for each in people]
+    for region in explanation:
+        here = [explanation.region_at(each) is region for each in people]
         weights = [
             1.0 / p if at and arm == region.arm else 0.0
             for at, arm, p in zip(here, columns["shown"], columns["p"], strict=True)
@@ -51,8 +51,8 @@ def test_it_equals_a_naive_count(policy: hsb.HSB) -> None:
         assert earned is not None and earned.rows == sum(here)
         assert earned.value == pytest.approx(np.average(columns["click"], weights=weights))
         assert earned.low <= earned.value <= earned.high and (earned.rows < 1000 or earned.high - earned.low < 0.3)
-        assert f", {earned}" in str(found) and region.to_dict()["earned"]["rows"] == earned.rows
-    assert "earns there" in found._repr_html_() and "earns" not in str(policy.explain())
+        assert f", {earned}" in str(explanation) and region.to_dict()["earned"]["rows"] == earned.rows
+    assert "earns there" in explanation._repr_html_() and "earns" not in str(policy.explain())
     assert "earns there" not in policy.explain()._repr_html_()
 
 
@@ -67,8 +67,8 @@ def test_the_intervals_hold(policy: hsb.HSB) -> None:
         probabilities(many["age"], many["shop"])[where == k][:, ARMS.index(region.arm)].mean() for k, region in enumerate(rules)
     ]
     for seed in range(200):
-        found = with_log(policy, rules, table(600, 1000 + seed))
-        for earned, true in zip(found, truth, strict=True):
+        result = with_log(policy, rules, table(600, 1000 + seed))
+        for earned, true in zip(result, truth, strict=True):
             if earned is None:
                 continue
             judged += 1
@@ -91,10 +91,10 @@ def with_log(policy: hsb.HSB, rules: hsb.explain.Explanation, columns: dict[str,
 def test_where_there_are_no_data_nothing_is_said(policy: hsb.HSB) -> None:
     columns = table(500, 3)
     some = {name: values[(columns["shown"] != "a") & (columns["age"] < 30)] for name, values in columns.items()}
-    found = policy.explain(log=opened(some))
-    assert all(region.earned is None for region in found if region.arm == "a" or region.where.startswith("age >= 4"))
-    lines = str(found).splitlines()[: len(found)]
-    assert ["earns" in line for line in lines] == [region.earned is not None for region in found.rules]
+    explanation = policy.explain(log=opened(some))
+    assert all(region.earned is None for region in explanation if region.arm == "a" or region.where.startswith("age >= 4"))
+    lines = str(explanation).splitlines()[: len(explanation)]
+    assert ["earns" in line for line in lines] == [region.earned is not None for region in explanation.rules]
     assert not all("earns" in line for line in lines)
 
 
@@ -115,8 +115,8 @@ def test_a_structure_arms_not_available_and_batches() -> None:
         arms=["a", "b"],
         available=available,
     )
-    found = policy.explain(log=[batch])
-    left, right = found.rules
+    explanation = policy.explain(log=[batch])
+    left, right = explanation.rules
     assert left.earned is not None and right.earned is not None
     assert left.earned.value == pytest.approx(8.0) == right.earned.value and right.earned.low > 6.0
     assert left.earned.rows == (x < 0.5).sum() and right.earned.rows == (available[:, 1] & (x >= 0.5)).sum()

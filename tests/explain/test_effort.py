@@ -50,12 +50,12 @@ class Counted:
 
 def test_by_default_a_few_rules_and_a_bounded_number_of_questions(twenty: hsb.HSB) -> None:
     told: list[tuple[int, int]] = []
-    found = twenty.explain(progress=lambda done, total: told.append((done, total)))
-    assert len(found) <= 12 and found.agreement is not None
+    explanation = twenty.explain(progress=lambda done, total: told.append((done, total)))
+    assert len(explanation) <= 12 and explanation.agreement is not None
     assert told[0] == (0, 1000) and told[-1] == (1000, 1000)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     again = twenty.explain()
-    assert again.to_dict() == found.to_dict()  # work is counted, not timed
+    assert again.to_dict() == explanation.to_dict()  # work is counted, not timed
 
 
 @pytest.mark.parametrize("cost", [1.0, 20.0, 300.0])
@@ -76,9 +76,9 @@ def test_more_effort_says_more() -> None:
     shares = []
     for effort in (0.05, 0.3, 5.0):
         work = Effort(effort, query_cost=5.0, columns=3)
-        found = extract_rules(columns, border(3), list("abcd"), rules=None, work=work)
-        assert found.agreement is not None
-        shares.append(found.agreement)
+        result = extract_rules(columns, border(3), list("abcd"), rules=None, work=work)
+        assert result.agreement is not None
+        shares.append(result.agreement)
     assert shares == sorted(shares) and shares[-1] > shares[0] + 0.05
 
 
@@ -91,9 +91,9 @@ def test_it_ends_where_more_rules_say_no_more() -> None:
         return np.stack([arm == 0, arm == 1], axis=1).astype(float)
 
     play, control = Counted(dice), Counted(border(6))
-    found = extract_rules(columns, play, ["a", "b"], rules=None, work=Effort(50.0, query_cost=2.0, columns=6))
+    result = extract_rules(columns, play, ["a", "b"], rules=None, work=Effort(50.0, query_cost=2.0, columns=6))
     other = extract_rules(columns, control, list("abcd"), rules=None, work=Effort(50.0, query_cost=2.0, columns=6))
-    assert len(found) <= 12 and play.asked < 200_000
+    assert len(result) <= 12 and play.asked < 200_000
     assert len(other) > 100 and control.asked > play.asked
 
 
@@ -135,9 +135,9 @@ def test_a_long_explanation_keeps_nobody_waiting(twenty: hsb.HSB) -> None:
             waited.append(done.wait(LIMIT))
 
     before = twenty.explain().to_dict()
-    found = policy.explain(progress=pause)
+    explanation = policy.explain(progress=pause)
     assert waited == [True] and policy.rounds == twenty.rounds + 3
-    assert found.to_dict() == before  # of the moment in which it was asked for
+    assert explanation.to_dict() == before  # of the moment in which it was asked for
 
 
 def tagged(most: int, rounds: int = 500) -> hsb.HSB:
@@ -154,30 +154,30 @@ def tagged(most: int, rounds: int = 500) -> hsb.HSB:
 def test_more_tags_than_are_told_apart(most: int) -> None:
     policy = tagged(most)
     for how in ({}, {"rules": None}, {"rules": 1}):
-        found = policy.explain(**how)  # type: ignore[arg-type]
-        assert sum(region.coverage for region in found) == pytest.approx(1.0)
-        assert found.arm_at({"tags": ["t1", "never seen before"]}) in "ab"
-    found = policy.explain()
-    assert found.agreement is not None and found.agreement > 0.97
-    assert ("or what shares its place" in " ".join(map(str, found.columns))) == (most > 64)  # said of those that share
-    assert "vip" in str(found)
+        explanation = policy.explain(**how)  # type: ignore[arg-type]
+        assert sum(region.coverage for region in explanation) == pytest.approx(1.0)
+        assert explanation.arm_at({"tags": ["t1", "never seen before"]}) in "ab"
+    explanation = policy.explain()
+    assert explanation.agreement is not None and explanation.agreement > 0.97
+    assert ("or what shares its column" in " ".join(map(str, explanation.columns))) == (most > 64)  # said of those that share
+    assert "vip" in str(explanation)
 
 
 @pytest.mark.parametrize("categories", [10, 200])
 def test_more_categories_than_are_told_apart(categories: int) -> None:
-    """The arm is right by the category; those beyond the limit share the place of another, and are of its rule."""
+    """The arm is right by the category; those beyond the limit share the column of another, and are of its rule."""
     rng, policy = np.random.default_rng(0), hsb.HSB(arms=["a", "b"], seed=1)
     good = rng.random(categories) < 0.5
     for _ in range(1500):
         k = int(rng.integers(categories))
         decision = policy.decide({"zip": f"z{k}", "age": float(rng.integers(20, 60))})
         policy.learn(decision, loss=float((decision.arm == "a") != good[k]))
-    found = policy.explain(rules=None)
-    assert found.agreement is not None and found.agreement > 0.95  # it was 0.67 where they had no label
+    explanation = policy.explain(rules=None)
+    assert explanation.agreement is not None and explanation.agreement > 0.95  # it was 0.67 where they had no label
     people = [{"zip": f"z{int(rng.integers(categories))}", "age": float(rng.integers(20, 60))} for _ in range(500)]
     most = [policy.arms[int(np.argmax(policy.probabilities(each)))] for each in people]
-    assert np.mean([a == b for a, b in zip(found.arms_at(people), most, strict=True)]) > 0.95
-    assert ("or what shares its place" in str(replaced(found))) == (categories > 64)
+    assert np.mean([a == b for a, b in zip(explanation.arms_at(people), most, strict=True)]) > 0.95
+    assert ("or what shares its column" in str(replaced(explanation))) == (categories > 64)
 
 
 def replaced(found: Any) -> str:
@@ -186,7 +186,7 @@ def replaced(found: Any) -> str:
 
 
 def test_a_question_is_asked_of_rows_as_the_policy_keeps_them() -> None:
-    """What shares a place plays as the place does; so a rule of one is a rule of the other."""
+    """What shares a column plays as the column does; so a rule of one is a rule of the other."""
     policy = tagged(90)
     reader = policy.learner.reader
     rows = reader.sample[np.argsort(-(reader.sample == 2.0).sum(axis=1))[:20]]
@@ -200,11 +200,11 @@ def test_the_command_shows_a_bar_for_what_takes_long(
 ) -> None:
     path = str(tmp_path / "policy.hsb")
     twenty.save(path)
-    said = []
+    messages = []
     for more in ([], ["--rules", "30", "--effort", "2"], ["--all", "--effort", "2"]):
         assert cli.main(["explain", path, *more]) == 0
-        said.append(capsys.readouterr())
-    assert "explain" not in said[0].err and all("explain" in each.err and "100%" in each.err for each in said[1:])
-    lines = [sum(": play " in line for line in each.out.splitlines()) for each in said]
+        messages.append(capsys.readouterr())
+    assert "explain" not in messages[0].err and all("explain" in each.err and "100%" in each.err for each in messages[1:])
+    lines = [sum(": play " in line for line in each.out.splitlines()) for each in messages]
     assert lines[0] <= 12 and lines[1] <= 30
     assert cli.main(["explain", path, "--effort", "0"]) == 2 and "effort must be" in capsys.readouterr().err

@@ -45,7 +45,7 @@ def test_a_cycle_has_the_range_of_its_period() -> None:
     assert (column.kind, column.form, column.low, column.high) == ("number", "plain", 0.0, 360.0)
 
 
-def test_categories_that_share_a_place_say_so() -> None:
+def test_categories_that_share_a_column_say_so() -> None:
     reader = admit(Features(shop=Category(limit=2)), {"shop": "north"}, {"shop": "south"}, {"shop": "third"})
     [column] = columns_of_features(reader)
     marked = [label.endswith(SHARED) for label in column.labels]

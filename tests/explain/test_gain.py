@@ -87,9 +87,9 @@ def test_of_rules_with_one_cut_it_is_that_of_the_best(seed, levels):
     policy, lost = learned(tree, 3, seed, 8 * seed + 1)
     (member,) = policy.learner.mixture.state.members
     costs = np.full(3, math.log(3.0))
-    found = largest_gain_of_cuts(member, costs, levels=levels)
-    assert found == pytest.approx(best_of_all(tree, 3, lost, 0.0, levels, cuts=1), abs=1e-9)
-    assert found <= largest_gain(member, costs) + 1e-9
+    result = largest_gain_of_cuts(member, costs, levels=levels)
+    assert result == pytest.approx(best_of_all(tree, 3, lost, 0.0, levels, cuts=1), abs=1e-9)
+    assert result <= largest_gain(member, costs) + 1e-9
 
 
 LEVELS = 4  # that are left of 12
@@ -183,10 +183,10 @@ def test_a_certificate_is_true_of_a_dear_and_good_rule():
     failed = untrue = 0
     for seed in range(200):
         regret, policy = parity_world(seed, 1500, implicit=True)
-        found = policy.certificate(0.05)
-        failed += regret > found.total
+        result = policy.certificate(0.05)
+        failed += regret > result.total
         once = price_of_the_likeliest(policy)
-        untrue += regret > found.excess + (2.0 * once - math.log(MIXTURE) + math.log(2.0 / 0.05)) / found.rate
+        untrue += regret > result.excess + (2.0 * once - math.log(MIXTURE) + math.log(2.0 / 0.05)) / result.rate
     assert failed < 19 and untrue > 19
     print(f"{failed} of 200 failed; {untrue} of the likeliest rule")
 
@@ -206,15 +206,15 @@ def test_it_holds_of_every_rule_by_its_own_estimates():
             cell[decision.arm] += (loss - b) / decision.propensity
             lost += loss - b
             policy.learn(decision, loss=loss)
-        found, left = policy.certificate(), lost - sum(map(min, estimates.values()))
-        assert left <= found.excess + found.cost / found.rate + 1e-6
-        above += left > found.excess + (price_of_the_likeliest(policy) - math.log(MIXTURE)) / found.rate
+        result, left = policy.certificate(), lost - sum(map(min, estimates.values()))
+        assert left <= result.excess + result.cost / result.rate + 1e-6
+        above += left > result.excess + (price_of_the_likeliest(policy) - math.log(MIXTURE)) / result.rate
     assert above > 0
 
 
 def test_it_says_whose_loss_it_is_and_what_the_models_advice_is_worth():
     """In a friendly world nearly nothing is lost more than by the models' advice: its prior weight is all but 1."""
     _, policy = parity_world(0, 1500)
-    found = policy.certificate()
-    assert found.advice_total is not None and found.advice_total < found.total / 3
-    assert "the decisions lost at most" in str(found) and "a round more than the advice of its models" in str(found)
+    result = policy.certificate()
+    assert result.advice_total is not None and result.advice_total < result.total / 3
+    assert "the decisions lost at most" in str(result) and "a round more than the advice of its models" in str(result)

@@ -9,8 +9,8 @@ def test_names_are_only_text():
     for _ in range(200):
         decision = policy.decide(0.3)
         policy.learn(decision, loss=float(decision.arm == "b"))
-    found = page(policy.explain())
-    assert "<script" not in found and "&lt;script" in found
+    explanation = page(policy.explain())
+    assert "<script" not in explanation and "&lt;script" in explanation
 
 
 def test_every_rule_that_is_shown_has_a_row():

@@ -25,8 +25,8 @@ def test_parts_that_only_touch_stay_apart():
 
 def test_each_part_is_in_one_of_those_joined():
     parts = [part for part in grid(3) if part != ((0.0, 1 / 3), (0.0, 1 / 3))]
-    found = join(parts)
-    assert sorted(k for _, which in found for k in which) == list(range(len(parts))) and len(found) < len(parts)
+    result = join(parts)
+    assert sorted(k for _, which in result for k in which) == list(range(len(parts))) and len(result) < len(parts)
 
 
 def test_order_of_position():

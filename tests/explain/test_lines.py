@@ -22,12 +22,12 @@ def steps(*cuts):
 
 @pytest.mark.parametrize("cuts", [(36.2,), (30.0, 60.0), (20.0, 21.5, 80.0)])
 def test_cuts_are_found_closely(cuts):
-    found = intervals(AGE, steps(*cuts), Everywhere([AGE]), None, np.random.default_rng(0))
-    assert [arm for _, arm in found] == [k % 2 for k in range(len(cuts) + 1)]
-    assert [side[1] for side, _ in found[:-1]] == pytest.approx(list(cuts), rel=1e-4)
+    result = intervals(AGE, steps(*cuts), Everywhere([AGE]), None, np.random.default_rng(0))
+    assert [arm for _, arm in result] == [k % 2 for k in range(len(cuts) + 1)]
+    assert [side[1] for side, _ in result[:-1]] == pytest.approx(list(cuts), rel=1e-4)
 
 
 def test_with_edges_they_are_exact():
     edges = np.array([18.0, 36.0, 54.0, 72.0, 90.0])
-    found = intervals(AGE, steps(54.0), Everywhere([AGE]), edges, np.random.default_rng(0))
-    assert [side[1] for side, _ in found[:-1]] == [54.0]
+    result = intervals(AGE, steps(54.0), Everywhere([AGE]), edges, np.random.default_rng(0))
+    assert [side[1] for side, _ in result[:-1]] == [54.0]

@@ -29,5 +29,5 @@ def test_it_finds_what_looking_one_by_one_finds():
 
 def test_an_explanation_uses_it():
     policy = hsb.HSB(hsb.BinaryTree(depth=3), arms=2, learning_rate=0.3, seed=0)
-    found = policy.explain()
-    assert found.arms_at([0.1, 0.9]) == [found.arm_at(0.1), found.arm_at(0.9)]
+    explanation = policy.explain()
+    assert explanation.arms_at([0.1, 0.9]) == [explanation.arm_at(0.1), explanation.arm_at(0.9)]

@@ -46,15 +46,15 @@ def readme() -> hsb.HSB:
 
 def test_two_rules_where_two_are_true() -> None:
     policy = readme()
-    found = policy.explain()
+    explanation = policy.explain()
     assert (
-        re.sub(r"0\.9\d|1\.00", "*", str(found))
+        re.sub(r"0\.9\d|1\.00", "*", str(explanation))
         == "0 <= x < 0.5: play 'a' (probability *)\n0.5 <= x <= 1: play 'c' (probability *)"
     )
-    assert found.agreement == 1.0 and [region.coverage for region in found] == [0.5, 0.5]
+    assert explanation.agreement == 1.0 and [region.coverage for region in explanation] == [0.5, 0.5]
     fresh = np.random.default_rng(1).random(2000)
-    assert agreement(found, policy, fresh) == 1.0
-    for region in found:
+    assert agreement(explanation, policy, fresh) == 1.0
+    for region in explanation:
         (low, high), i = region.bounds[0], policy.arms.index(region.arm)
         there = [policy.probabilities(x)[i] for x in np.linspace(low, high, 401)[:-1]]
         assert region.probability == pytest.approx(np.mean(there), abs=0.01)
@@ -64,13 +64,13 @@ def test_two_rules_where_two_are_true() -> None:
 def test_six_features(rounds: int) -> None:
     policy, other = taught_banners(rounds), taught_banners(rounds, arms=BANNERS[::-1])
     fresh = np.random.default_rng(7).random((2000, 6))
-    found = policy.explain(rules=None)
-    assert found.agreement == 1.0 and agreement(found, policy, fresh) == 1.0
-    assert len(found) < 80
+    explanation = policy.explain(rules=None)
+    assert explanation.agreement == 1.0 and agreement(explanation, policy, fresh) == 1.0
+    assert len(explanation) < 80
     grown = extract_rules(SIX, player(policy), policy.arms, rules=None)  # its cells not being known
     assert grown.agreement is not None and grown.agreement >= 0.98 and agreement(grown, policy, fresh) >= 0.98
     assert agreement(other.explain(), policy, fresh) < 0.6  # negative control: the rules of another policy
-    assert sum(region.coverage for region in found) == pytest.approx(1.0)
+    assert sum(region.coverage for region in explanation) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("rounds", [5_000, 20_000])
@@ -82,10 +82,10 @@ def test_visitors_of_a_shop(rounds: int) -> None:
     visitors, losses, _ = hsb.problems.Banners().sample(rounds, seed=0)
     policy = hsb.HSB(arms=BANNERS, seed=0)
     hsb.simulate(policy, visitors, losses)
-    found = policy.explain(rules=None, effort=100)
-    assert found.agreement is not None and found.agreement >= 0.98
-    assert agreement(found, policy, people) >= 0.98
-    assert agreement(found, hsb.HSB(arms=BANNERS, seed=0), people) < 0.6  # negative control: one that knows nothing
+    explanation = policy.explain(rules=None, effort=100)
+    assert explanation.agreement is not None and explanation.agreement >= 0.98
+    assert agreement(explanation, policy, people) >= 0.98
+    assert agreement(explanation, hsb.HSB(arms=BANNERS, seed=0), people) < 0.6  # negative control: one that knows nothing
 
 
 @pytest.mark.long
@@ -110,11 +110,11 @@ def test_contexts_as_they_come() -> None:
     """Shares, importance and agreement are those of the contexts given: here a corner of the space."""
     policy = taught_banners(5_000)
     corner = np.random.default_rng(3).random((600, 6)) * [0.25, 1, 1, 1, 1, 1]
-    found = policy.explain(contexts=corner, rules=None)
+    explanation = policy.explain(contexts=corner, rules=None)
     fresh = np.random.default_rng(4).random((1000, 6)) * [0.25, 1, 1, 1, 1, 1]
-    assert agreement(found, policy, fresh) >= 0.98
-    assert found.importance["x0"] < 0.01 < policy.explain().importance["x0"]
-    assert sum(region.coverage for region in found if region.bounds[0] == (0.0, 0.25)) > 0.2  # type: ignore[comparison-overlap]
+    assert agreement(explanation, policy, fresh) >= 0.98
+    assert explanation.importance["x0"] < 0.01 < policy.explain().importance["x0"]
+    assert sum(region.coverage for region in explanation if region.bounds[0] == (0.0, 0.25)) > 0.2  # type: ignore[comparison-overlap]
     with pytest.raises(hsb.InputError, match="outside"):
         policy.explain(contexts=corner - 1.0)
 
@@ -124,25 +124,25 @@ def test_no_cells_at_all(features: int) -> None:
     """Scores linear in the features: nothing that boxes can say exactly."""
     weights = np.random.default_rng(1).normal(size=(4, features))
     play = linear(weights)
-    found = extract_rules(columns_of(hsb.Box.unit(features)), play, list("abcd"), rules=None)  # type: ignore[arg-type]
+    result = extract_rules(columns_of(hsb.Box.unit(features)), play, list("abcd"), rules=None)  # type: ignore[arg-type]
     fresh = np.random.default_rng(2).random((4000, features))
     right = np.array(list("abcd"))[play(fresh).argmax(axis=1)]  # type: ignore[operator]
-    assert np.mean(np.array(found.arms_at(fresh)) == right) >= 0.98
-    assert found.agreement == pytest.approx(np.mean(np.array(found.arms_at(fresh)) == right), abs=0.01)
+    assert np.mean(np.array(result.arms_at(fresh)) == right) >= 0.98
+    assert result.agreement == pytest.approx(np.mean(np.array(result.arms_at(fresh)) == right), abs=0.01)
 
 
 def test_mixed_columns() -> None:
     sample, fresh = visitors(512, 1), visitors(4000, 2)
-    found = extract_rules(VISITOR, by_rules, list("abcd"), sample=sample, rules=None)
+    result = extract_rules(VISITOR, by_rules, list("abcd"), sample=sample, rules=None)
     right = np.array(list("abcd"))[by_rules(fresh).argmax(axis=1)]
-    assert np.mean(np.array(found.arms_at(fresh)) == right) >= 0.98
-    assert np.mean(np.array(found.arms_at(fresh)) == np.roll(right, 1)) < 0.7  # negative control
-    said = str(found)
-    assert re.search(r"^country in FR, DE.* hour >= 18.*: play 'a'", said, re.M)
-    assert "device is mobile" in said and "member is true" in said
-    assert found.importance["spend"] < 0.01 < 0.1 < found.importance["member"]
-    assert "spend" not in said
-    json.dumps(found.to_dict())
+    assert np.mean(np.array(result.arms_at(fresh)) == right) >= 0.98
+    assert np.mean(np.array(result.arms_at(fresh)) == np.roll(right, 1)) < 0.7  # negative control
+    text = str(result)
+    assert re.search(r"^country in FR, DE.* hour >= 18.*: play 'a'", text, re.M)
+    assert "device is mobile" in text and "member is true" in text
+    assert result.importance["spend"] < 0.01 < 0.1 < result.importance["member"]
+    assert "spend" not in text
+    json.dumps(result.to_dict())
 
 
 def test_contexts_are_read() -> None:
@@ -161,21 +161,21 @@ def test_contexts_are_read() -> None:
             np.isnan(rows[:, :1]), [[1.0, 0.0, 0.0]], np.where(rows[:, :1] < 30, [[0.0, 1.0, 0.0]], [[0.0, 0.0, 1.0]])
         )
 
-    found = extract_rules(columns, play, ["unknown", "young", "old"], sample=sample, read=read)
-    assert [found.arm_at(each) for each in ({}, {"age": 20, "member": True}, {"age": 50})] == ["unknown", "young", "old"]
-    assert {region.where for region in found} == {"age is missing", "age < 30", "age >= 30"}
-    assert found.arms_at([{"age": 29}, {"age": 31}]) == ["young", "old"]
+    result = extract_rules(columns, play, ["unknown", "young", "old"], sample=sample, read=read)
+    assert [result.arm_at(each) for each in ({}, {"age": 20, "member": True}, {"age": 50})] == ["unknown", "young", "old"]
+    assert {region.where for region in result} == {"age is missing", "age < 30", "age >= 30"}
+    assert result.arms_at([{"age": 29}, {"age": 31}]) == ["young", "old"]
 
 
 def test_one_column_with_missing_values() -> None:
     sample = np.append(np.random.default_rng(0).normal(0, 5, 300), [np.nan] * 20).reshape(-1, 1)
-    found = extract_rules(
+    result = extract_rules(
         [Column("t", missing=True)],
         lambda rows: np.hstack([rows >= 1.5, ~(rows >= 1.5)]).astype(float),
         ["warm", "cold"],
         sample=sample,
     )
-    assert str(found) == "t < 1.5 (or missing): play 'cold' (probability 1.00)\nt >= 1.5: play 'warm' (probability 1.00)"
+    assert str(result) == "t < 1.5 (or missing): play 'cold' (probability 1.00)\nt >= 1.5: play 'warm' (probability 1.00)"
 
 
 # -- exact ---------------------------------------------------------------------------------------------------------------
@@ -207,16 +207,16 @@ def noisy(structure: hsb.Structure, rounds: int = 300, *, tree: bool = False) ->
 def test_the_intervals_of_one_feature_are_exact(structure: hsb.Structure) -> None:
     """Asked at thousands of places, one by one: the same arms, changing at the same places."""
     policy = noisy(structure)
-    found = policy.explain()
+    explanation = policy.explain()
     low, high = structure.space.bounds(0, 0.0, 1.0)
     probes = np.arange(low, high) if isinstance(structure.space, hsb.Cells) else np.linspace(low, high, 5 * 7 * 9 * 64)[:-1]
     arms = [policy.arms[int(np.argmax(policy.probabilities(x)))] for x in probes.tolist()]
-    assert found.arms_at(probes) == arms
+    assert explanation.arms_at(probes) == arms
     ends = [x for x, (a, b) in zip(probes[1:], pairwise(arms), strict=True) if a != b]
-    inner = [region.bounds[0][0] for region in found][1:]  # type: ignore[index]
+    inner = [region.bounds[0][0] for region in explanation][1:]  # type: ignore[index]
     assert len(inner) == len(ends) and np.allclose(inner, ends, atol=(high - low) / len(probes) * 1.01)
-    assert found.agreement == 1.0 and [a.bounds[0][1] for a in found][:-1] == inner  # type: ignore[index]
-    assert all(a.arm != b.arm for a, b in pairwise(found))
+    assert explanation.agreement == 1.0 and [a.bounds[0][1] for a in explanation][:-1] == inner  # type: ignore[index]
+    assert all(a.arm != b.arm for a, b in pairwise(explanation))
 
 
 @pytest.mark.parametrize(
@@ -226,10 +226,10 @@ def test_the_intervals_of_one_feature_are_exact(structure: hsb.Structure) -> Non
 )
 def test_few_cells_are_exact(structure: hsb.Structure) -> None:
     policy = noisy(structure, 800, tree=True)
-    found = policy.explain()
+    explanation = policy.explain()
     low, high = structure.space.ends()
     fresh = low + np.random.default_rng(0).random((2000, len(low))) * (high - low)
-    assert found.agreement == 1.0 and agreement(found, policy, fresh) == 1.0
+    assert explanation.agreement == 1.0 and agreement(explanation, policy, fresh) == 1.0
 
 
 def test_nothing_is_learned_by_asking() -> None:
@@ -245,10 +245,10 @@ def test_a_deep_tree_is_asked_nearly_exactly() -> None:
     policy = hsb.HSB(hsb.BinaryTree(depth=40), arms=2, seed=0)
     contexts = np.random.default_rng(0).random(3000)
     hsb.simulate(policy, contexts, np.column_stack([contexts >= 0.25, contexts < 0.25]).astype(float))
-    found = policy.explain()
+    explanation = policy.explain()
     assert edges_of(policy.structure) is None
-    assert agreement(found, policy, np.random.default_rng(1).random(2000)) >= 0.99
-    assert str(found).startswith("0 <= x < 0.25: play 0")
+    assert agreement(explanation, policy, np.random.default_rng(1).random(2000)) >= 0.99
+    assert str(explanation).startswith("0 <= x < 0.25: play 0")
 
 
 def test_arms_that_are_not_available_are_not_named() -> None:
@@ -357,8 +357,8 @@ def test_names_are_used_in_the_users_units() -> None:
     contexts = np.column_stack([rng.uniform(18, 90, 4000), rng.uniform(0, 500, 4000)])
     young = contexts[:, 0] < 36
     hsb.simulate(policy, contexts, np.column_stack([young, ~young]).astype(float))
-    said = str(policy.explain(names=["age", "spend"]))
-    assert re.sub(r"probability \d.\d\d", "probability", said) == (
+    text = str(policy.explain(names=["age", "spend"]))
+    assert re.sub(r"probability \d.\d\d", "probability", text) == (
         "age >= 36: play 'tea' (probability, coverage 0.75)\nage < 36: play 'coffee' (probability, coverage 0.25)"
     )
     assert [column.name for column in policy.explain().columns] == ["x0", "x1"]
@@ -407,10 +407,10 @@ def test_a_few_rules_say_the_most_important() -> None:
     policy = taught_banners(20_000)
     fresh, whole = np.random.default_rng(0).random((2000, 6)), len(policy.explain(rules=None))
     for rules in (1, 4, 8):
-        found = policy.explain(rules=rules)
-        assert len(found) <= rules < whole and found.agreement is not None
-        assert agreement(found, policy, fresh) == pytest.approx(found.agreement, abs=0.03)
-    assert found.agreement > 0.75 and f"In {100 * found.agreement:.0f} % of contexts" in str(found)
+        explanation = policy.explain(rules=rules)
+        assert len(explanation) <= rules < whole and explanation.agreement is not None
+        assert agreement(explanation, policy, fresh) == pytest.approx(explanation.agreement, abs=0.03)
+    assert explanation.agreement > 0.75 and f"In {100 * explanation.agreement:.0f} % of contexts" in str(explanation)
     with pytest.raises(hsb.InputError, match="rules must be"):
         policy.explain(rules=0)
     with pytest.raises(hsb.InputError, match="top= "):
@@ -421,8 +421,8 @@ def test_html_is_safe_and_folds() -> None:
     nasty = "<script>alert('x')</script>"
     column = Column("a & <b>", "category", labels=(nasty, "ok"))
     sample = np.random.default_rng(0).integers(0, 2, size=(50, 1)).astype(float)
-    found = extract_rules([column], lambda rows: np.hstack([rows, 1 - rows]), ["<i>one</i>", "two"], sample=sample)
-    page = found._repr_html_()
+    result = extract_rules([column], lambda rows: np.hstack([rows, 1 - rows]), ["<i>one</i>", "two"], sample=sample)
+    page = result._repr_html_()
     assert "<script" not in page and "<i>" not in page and "a &amp; &lt;b&gt;" in page and "&lt;i&gt;one" in page
     assert "<details" not in page and "http" not in page
     folded = many()._repr_html_()
@@ -439,10 +439,10 @@ def test_importance_finds_what_matters() -> None:
             9.0 * np.column_stack([rows[:, 0] < 0.5, (rows[:, 0] >= 0.5) & (rows[:, 2] < 0.5), 0.5 * np.ones(len(rows))])
         )
 
-    found = extract_rules(columns_of(hsb.Box.unit(4), ["hour", "noise", "spend", "dust"]), play, list("abc"))
-    assert found.importance == pytest.approx({"hour": 0.5, "noise": 0.0, "spend": 0.25, "dust": 0.0}, abs=0.03)
-    assert found.importance["noise"] == found.importance["dust"] == 0.0
-    assert re.search(r"^matters most: hour 0\.\d\d, spend 0\.\d\d$", str(found), re.M)
+    result = extract_rules(columns_of(hsb.Box.unit(4), ["hour", "noise", "spend", "dust"]), play, list("abc"))
+    assert result.importance == pytest.approx({"hour": 0.5, "noise": 0.0, "spend": 0.25, "dust": 0.0}, abs=0.03)
+    assert result.importance["noise"] == result.importance["dust"] == 0.0
+    assert re.search(r"^matters most: hour 0\.\d\d, spend 0\.\d\d$", str(result), re.M)
     policy = taught_banners(20_000)
     order = sorted(policy.explain().importance.items(), key=lambda each: -each[1])
     assert {name for name, _ in order[:3]} == {"x0", "x1", "x2"} and order[-1][0] == "x5"
@@ -486,17 +486,17 @@ def test_pictures_of_any_number_of_columns(tmp_path: object) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     policy = taught_banners(2_000)
-    found = policy.explain(names=["age", "spend", "hour", "visits", "income", "dust"])
-    ax = found.plot()
+    explanation = policy.explain(names=["age", "spend", "hour", "visits", "income", "dust"])
+    ax = explanation.plot()
     above, below = ax.figure.axes
     assert [label.get_text() for label in above.get_yticklabels()][-1] == max(
-        found.importance, key=lambda name: found.importance[name]
+        explanation.importance, key=lambda name: explanation.importance[name]
     )
-    assert "arm played most" in below.get_title(loc="left") and len(below.patches) == min(10, len(found))
+    assert "arm played most" in below.get_title(loc="left") and len(below.patches) == min(10, len(explanation))
     _, alone = matplotlib.pyplot.subplots()
-    assert found.plot(alone) is alone and len(alone.figure.axes) == 1
-    assert len(found.plot_importance().patches) == 6
-    assert hsb.plot.explanation_png(found).startswith(b"\x89PNG")
+    assert explanation.plot(alone) is alone and len(alone.figure.axes) == 1
+    assert len(explanation.plot_importance().patches) == 6
+    assert hsb.plot.explanation_png(explanation).startswith(b"\x89PNG")
     mixed = extract_rules(VISITOR, by_rules, list("abcd"), sample=visitors(300, 0))
     assert hsb.plot.explanation_png(mixed).startswith(b"\x89PNG")
     strip = readme().explain(names=["age"]).plot()
@@ -509,11 +509,11 @@ def test_a_mapping_is_measured_too() -> None:
     policy = hsb.HSB(hsb.BinaryTree(depth=8, space=hsb.Box.unit(2)), arms=BANNERS, horizon=5_000, seed=0)
     x, losses = banners(5_000)
     hsb.simulate(policy, x[:, :2], losses)
-    found, mapping = policy.explain(), policy.learner.prior.mapping(policy.learner.mixture, policy.arms)
-    assert found.log_probability == mapping.log_probability and len(found) == len(mapping)
-    assert found.agreement is not None and found.agreement > 0.7 and set(found.importance) == {"x0", "x1"}
-    assert len(str(found).splitlines()) <= len(found)
-    assert sum(region.coverage for region in found) == pytest.approx(1.0)
+    explanation, mapping = policy.explain(), policy.learner.prior.mapping(policy.learner.mixture, policy.arms)
+    assert explanation.log_probability == mapping.log_probability and len(explanation) == len(mapping)
+    assert explanation.agreement is not None and explanation.agreement > 0.7 and set(explanation.importance) == {"x0", "x1"}
+    assert len(str(explanation).splitlines()) <= len(explanation)
+    assert sum(region.coverage for region in explanation) == pytest.approx(1.0)
     fresh = np.random.default_rng(0).random((500, 2))
-    assert found.merged().arms_at(fresh) == found.arms_at(fresh)
+    assert explanation.merged().arms_at(fresh) == explanation.arms_at(fresh)
     assert hsb.HSB(hsb.BinaryTree(depth=3), arms=2).explain().regions[0].seen is False

@@ -10,15 +10,15 @@ COLUMNS = [Column("x", low=0.0, high=10.0), Column("y", low=-1.0, high=1.0)]
 
 
 def test_everywhere_is_even():
-    found = Everywhere(COLUMNS).draw(4000, np.random.default_rng(0))
-    assert found.shape == (4000, 2) and (found >= [0, -1]).all() and (found <= [10, 1]).all()
-    np.testing.assert_allclose(found.mean(axis=0), [5, 0], atol=0.3)
+    result = Everywhere(COLUMNS).draw(4000, np.random.default_rng(0))
+    assert result.shape == (4000, 2) and (result >= [0, -1]).all() and (result <= [10, 1]).all()
+    np.testing.assert_allclose(result.mean(axis=0), [5, 0], atol=0.3)
 
 
 def test_within_a_part_nothing_lies_outside():
     part = ((2.0, 3.0), (0.0, 0.5))
-    found = Everywhere(COLUMNS).within(part, 500, np.random.default_rng(0))
-    assert (found >= [2, 0]).all() and (found <= [3, 0.5]).all()
+    result = Everywhere(COLUMNS).within(part, 500, np.random.default_rng(0))
+    assert (result >= [2, 0]).all() and (result <= [3, 0.5]).all()
 
 
 def test_shares_of_the_space():
@@ -31,8 +31,8 @@ def test_similar_contexts_stay_near_the_sample():
     sample = np.column_stack([rng.normal(5, 0.1, 1000), rng.normal(0.5, 0.05, 1000)])
     world = world_of(COLUMNS, sample)
     assert isinstance(world, SimilarContexts) and isinstance(world_of(COLUMNS), Everywhere)
-    found = world.draw(1000, np.random.default_rng(2))
-    assert np.abs(found - [5, 0.5]).max() < 1.0
+    result = world.draw(1000, np.random.default_rng(2))
+    assert np.abs(result - [5, 0.5]).max() < 1.0
     assert world.shares([(((0.0, 5.0), (-1.0, 1.0)),), (((5.0, 10.0), (-1.0, 1.0)),)])[0] == pytest.approx(
         np.mean(sample[:, 0] < 5.0), abs=0.05
     )

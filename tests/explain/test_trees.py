@@ -27,16 +27,16 @@ def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 def pieces_of(explanation: Explanation) -> dict[frozenset[int], Region]:
     """Each region by its leaves, read off its boxes."""
     structure = explanation.structure
-    found: dict[int, list[int]] = {}
+    result: dict[int, list[int]] = {}
     for leaf in range(structure.leaves):
         context = middle(structure, leaf)
         boxes = [(i, box) for i, region in enumerate(explanation) for box in region.boxes]
         inside = [i for i, box in boxes if all(low <= x < high for x, (low, high) in zip(context, box, strict=True))]
         assert len(inside) == 1  # the boxes of all regions divide the space
         assert explanation.region_at(context) is explanation.regions[inside[0]]
-        found.setdefault(inside[0], []).append(leaf)
-    assert len(found) == len(explanation)
-    return {frozenset(leaves): explanation.regions[i] for i, leaves in found.items()}
+        result.setdefault(inside[0], []).append(leaf)
+    assert len(result) == len(explanation)
+    return {frozenset(leaves): explanation.regions[i] for i, leaves in result.items()}
 
 
 def log_w(shape: naive.Hierarchy, penalties: Array) -> float:
@@ -79,9 +79,9 @@ def test_equals_the_naive_search(
 
     Two ways of splitting for the same arms can be tied; rounding at 1e5 unties them, so there the pieces may differ.
     """
-    found, penalties = run(structure, stop, *some_rounds(structure.leaves, round(high), high))
-    pieces, (wanted, value) = pieces_of(found), expected(shape, penalties)
-    assert found.log_probability == pytest.approx(value, abs=1e-9)
+    result, penalties = run(structure, stop, *some_rounds(structure.leaves, round(high), high))
+    pieces, (wanted, value) = pieces_of(result), expected(shape, penalties)
+    assert result.log_probability == pytest.approx(value, abs=1e-9)
     assert worth(shape, penalties, pieces) == pytest.approx(value, abs=1e-9)
     assert {leaves: region.arm for leaves, region in pieces.items()} == wanted or high == 1e5
     for leaves, region in pieces.items():
@@ -98,10 +98,10 @@ def test_parts_never_seen_keep_their_prior(
     visited = rng.permutation(structure.leaves)[: max(1, structure.leaves // 3)]
     count = (0, 1, 10, 40)[seed]
     leaves = rng.choice(visited, size=count)
-    found, penalties = run(structure, stop, leaves, rng.integers(ARMS, size=count), rng.exponential(8.0, size=count))
-    pieces = pieces_of(found)
-    assert found.log_probability == pytest.approx(expected(shape, penalties)[1], abs=1e-9)
-    assert worth(shape, penalties, pieces) == pytest.approx(found.log_probability, abs=1e-9)  # whatever is tied
+    result, penalties = run(structure, stop, leaves, rng.integers(ARMS, size=count), rng.exponential(8.0, size=count))
+    pieces = pieces_of(result)
+    assert result.log_probability == pytest.approx(expected(shape, penalties)[1], abs=1e-9)
+    assert worth(shape, penalties, pieces) == pytest.approx(result.log_probability, abs=1e-9)  # whatever is tied
     for part, region in pieces.items():
         assert region.seen == bool(part & set(leaves.tolist()))
         if not region.seen:
@@ -111,15 +111,15 @@ def test_parts_never_seen_keep_their_prior(
 @each_case
 def test_the_comparison_notices_errors(structure: hsb.Structure, shape: naive.Hierarchy, stop: float | None) -> None:
     """Negative control: another arm somewhere, or a penalty more, is told from the truth."""
-    found, penalties = run(structure, stop, *some_rounds(structure.leaves, 1))
-    pieces = pieces_of(found)
-    assert worth(shape, penalties, pieces) == pytest.approx(found.log_probability, abs=1e-9)
+    result, penalties = run(structure, stop, *some_rounds(structure.leaves, 1))
+    pieces = pieces_of(result)
+    assert worth(shape, penalties, pieces) == pytest.approx(result.log_probability, abs=1e-9)
     for leaves, region in pieces.items():
         other = LABELS[(LABELS.index(str(region.arm)) + 1) % ARMS]
-        assert worth(shape, penalties, {**pieces, leaves: replace(region, arm=other)}) < found.log_probability - 1e-9
+        assert worth(shape, penalties, {**pieces, leaves: replace(region, arm=other)}) < result.log_probability - 1e-9
     leaf = next(iter(next(iter(pieces))))
-    penalties[leaf, LABELS.index(str(found.arm_at(middle(structure, leaf))))] += 1e-6
-    assert worth(shape, penalties, pieces) != pytest.approx(found.log_probability, abs=1e-9)
+    penalties[leaf, LABELS.index(str(result.arm_at(middle(structure, leaf))))] += 1e-6
+    assert worth(shape, penalties, pieces) != pytest.approx(result.log_probability, abs=1e-9)
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -136,11 +136,11 @@ def test_kinds_agree_also_after_an_arm_was_added(masked: bool, monkeypatch: pyte
         members = learn(structure, members, contexts[:20], 3 - arms[:20], xs[:20])
         return explain(structure, members, [*LABELS, "d"], None)
 
-    found = [explained(hsb.BinaryTree(depth=3)), explained(as_hierarchy(naive.binary_tree(3)))]
+    results = [explained(hsb.BinaryTree(depth=3)), explained(as_hierarchy(naive.binary_tree(3)))]
     monkeypatch.setattr(state, "DENSE_WORDS", 0)
-    found.append(explained(hsb.BinaryTree(depth=3)))
+    results.append(explained(hsb.BinaryTree(depth=3)))
     intervals = [explained(hsb.Lexicographic(leaves=8)), explained(as_hierarchy(naive.lexicographic(8)))]
-    for first, *others in (found, intervals):
+    for first, *others in (results, intervals):
         for other in others:
             assert [(r.boxes, r.arm, r.seen) for r in first] == [(r.boxes, r.arm, r.seen) for r in other]
             assert other.log_probability == pytest.approx(first.log_probability, abs=1e-9)
@@ -148,15 +148,15 @@ def test_kinds_agree_also_after_an_arm_was_added(masked: bool, monkeypatch: pyte
 
 def test_equals_are_taken_in_order() -> None:
     """Stopping first, then the lower arm, then the earlier group: what was never seen may go with either neighbour."""
-    found, _ = run(hsb.Lexicographic(leaves=3), None, [0, 0, 2, 2], [1, 2, 0, 2], [9.0] * 4)
-    assert [(r.bounds[0], r.arm) for r in found] == [((0.0, 1 / 3), "a"), ((1 / 3, 1.0), "b")]
-    found, _ = run(hsb.ArbitrarySplits(leaves=3), None, [0, 0, 2, 2], [1, 2, 0, 2], [9.0] * 4)
-    assert [r.arm for r in found] == ["a", "b"]
-    assert found.regions[0].bounds == ((0.0, 1 / 3),)
-    found, _ = run(hsb.PositionSplits(bits=[1, 1]), None, [0, 0, 3, 3], [1, 2, 0, 2], [9.0] * 4)
-    assert [r.bounds[0] for r in found] == [(0.0, 0.5), (0.5, 1.0)]  # the first feature, though the second does as well
-    found, _ = run(hsb.BinaryTree(depth=2), None, [0, 1, 2, 3], [2] * 4, [9.0] * 4)
-    assert [(r.arm, round(r.probability, 3)) for r in found] == [("a", 0.5)]
+    result, _ = run(hsb.Lexicographic(leaves=3), None, [0, 0, 2, 2], [1, 2, 0, 2], [9.0] * 4)
+    assert [(r.bounds[0], r.arm) for r in result] == [((0.0, 1 / 3), "a"), ((1 / 3, 1.0), "b")]
+    result, _ = run(hsb.ArbitrarySplits(leaves=3), None, [0, 0, 2, 2], [1, 2, 0, 2], [9.0] * 4)
+    assert [r.arm for r in result] == ["a", "b"]
+    assert result.regions[0].bounds == ((0.0, 1 / 3),)
+    result, _ = run(hsb.PositionSplits(bits=[1, 1]), None, [0, 0, 3, 3], [1, 2, 0, 2], [9.0] * 4)
+    assert [r.bounds[0] for r in result] == [(0.0, 0.5), (0.5, 1.0)]  # the first feature, though the second does as well
+    result, _ = run(hsb.BinaryTree(depth=2), None, [0, 1, 2, 3], [2] * 4, [9.0] * 4)
+    assert [(r.arm, round(r.probability, 3)) for r in result] == [("a", 0.5)]
     structure = hsb.BinaryTree(depth=1)  # one arm: stopping and splitting are equally probable
     members = learn(structure, structure.members(1, None), [0.1], [0], [1.0])
     assert len(explain(structure, members, ["only"], None)) == 1
@@ -172,16 +172,16 @@ def test_depth_52(stop: float | None) -> None:
     xs = np.where(arms == np.minimum((contexts * 3).astype(int), 2), 0.01, 1.0)
     members = learn(tree, tree.members(ARMS, stop), contexts, arms, xs)
     start = time.process_time()
-    found = explain(tree, members, LABELS, stop)
+    result = explain(tree, members, LABELS, stop)
     assert time.process_time() - start < 2.0
-    assert -math.inf < found.log_probability < 0
-    sides = [region.bounds[0] for region in found]
+    assert -math.inf < result.log_probability < 0
+    sides = [region.bounds[0] for region in result]
     assert (sides[0][0], sides[-1][1]) == (0.0, 1.0)
     assert all(before[1] == after[0] for before, after in pairwise(sides))
-    assert all(found.region_at(x).seen for x in contexts)
+    assert all(result.region_at(x).seen for x in contexts)
     if stop is None:
-        assert [found.arm_at(x) for x in (0.1, 0.5, 0.9)] == LABELS
-        assert [region.arm for region in found.merged() if region.seen] == LABELS
+        assert [result.arm_at(x) for x in (0.1, 0.5, 0.9)] == LABELS
+        assert [region.arm for region in result.merged() if region.seen] == LABELS
 
 
 def test_two_contexts_a_bit_apart() -> None:
@@ -190,11 +190,11 @@ def test_two_contexts_a_bit_apart() -> None:
     low = math.floor(2**51 / 3) / 2**51
     high = low + 2.0**-52
     members = learn(tree, tree.members(2, None), [low, high], [0, 1], [500.0] * 2)
-    found = explain(tree, members, ["a", "b"], None)
-    assert (found.arm_at(low), found.arm_at(high)) == ("b", "a")
-    assert len(found) == 53
-    assert sum(region.seen for region in found) == 2
-    (line,) = (line for line in str(found).splitlines() if "play 'b'" in line)
+    result = explain(tree, members, ["a", "b"], None)
+    assert (result.arm_at(low), result.arm_at(high)) == ("b", "a")
+    assert len(result) == 53
+    assert sum(region.seen for region in result) == 2
+    (line,) = (line for line in str(result).splitlines() if "play 'b'" in line)
     start, end = line.split(":")[0].split(" <= x < ")
     assert float(start) < float(end)  # enough digits to tell them apart
 
@@ -214,10 +214,10 @@ def test_large_structures_are_quick(structure: hsb.Structure, rounds: int, secon
     contexts = np.random.default_rng(0).random((rounds, structure.space.features))
     members = learn(structure, structure.members(2, None), contexts, contexts[:, 0] > 0.5, np.full(rounds, 9.0))
     start = time.process_time()
-    found = explain(structure, members, ["a", "b"], None)
+    result = explain(structure, members, ["a", "b"], None)
     assert time.process_time() - start < seconds
-    assert [found.arm_at(np.full(structure.space.features, x)) for x in (0.01, 0.99)] == ["b", "a"]
-    area = sum(math.prod(high - low for low, high in box) for region in found for box in region.boxes)
+    assert [result.arm_at(np.full(structure.space.features, x)) for x in (0.01, 0.99)] == ["b", "a"]
+    area = sum(math.prod(high - low for low, high in box) for region in result for box in region.boxes)
     assert area == pytest.approx(1.0)
 
 
@@ -226,11 +226,11 @@ def test_the_right_feature_is_found() -> None:
     rng = np.random.default_rng(0)
     contexts = rng.random((400, 2))
     members = learn(structure, structure.members(2, None), contexts, contexts[:, 1] < 0.5, np.full(400, 0.5))
-    found = explain(structure, members, ["low", "high"], None)
-    assert found.chosen == structure.structures[1]
-    assert [region.bounds for region in found] == [((0.0, 1.0), (0.0, 0.5)), ((0.0, 1.0), (0.5, 1.0))]
+    result = explain(structure, members, ["low", "high"], None)
+    assert result.chosen == structure.structures[1]
+    assert [region.bounds for region in result] == [((0.0, 1.0), (0.0, 0.5)), ((0.0, 1.0), (0.5, 1.0))]
     assert (
-        str(found)
+        str(result)
         == "x1 < 0.5: play 'low' (probability 1.00, coverage 0.50)\nx1 >= 0.5: play 'high' (probability 1.00, coverage 0.50)"
     )
 

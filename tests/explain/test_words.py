@@ -15,17 +15,17 @@ from hsb.explain import Explanation, Region
 
 def test_words() -> None:
     structure = hsb.ArbitrarySplits(leaves=4, space=hsb.Cells(4))
-    found, _ = run(structure, None, [0, 1, 2, 3] * 2, [0, 1, 0, 1, 2, 2, 2, 2], [9.0] * 8)
+    result, _ = run(structure, None, [0, 1, 2, 3] * 2, [0, 1, 0, 1, 2, 2, 2, 2], [9.0] * 8)
     assert (
-        str(found)
+        str(result)
         == "0 <= x < 1 or 2 <= x < 3: play 'b' (probability 1.00)\n1 <= x < 2 or 3 <= x < 4: play 'a' (probability 1.00)"
     )
-    assert found.regions[0].bounds == ((0.0, 3.0),)
-    assert [region.boxes for region in found.merged()] == [region.boxes for region in found]  # cannot be said with fewer
+    assert result.regions[0].bounds == ((0.0, 3.0),)
+    assert [region.boxes for region in result.merged()] == [region.boxes for region in result]  # cannot be said with fewer
     square = hsb.PositionSplits(bits=[1, 1], space=hsb.Box([0, 10], [1, 20]))
-    found, _ = run(square, None, [0, 1, 2, 3] * 2, [0, 1, 0, 1, 2, 2, 2, 2], [9.0] * 8)
+    result, _ = run(square, None, [0, 1, 2, 3] * 2, [0, 1, 0, 1, 2, 2, 2, 2], [9.0] * 8)
     assert (
-        str(found)
+        str(result)
         == "x1 < 15: play 'b' (probability 1.00, coverage 0.50)\nx1 >= 15: play 'a' (probability 1.00, coverage 0.50)"
     )
 
@@ -41,21 +41,21 @@ def test_the_users_own_nodes_are_called_by_their_names() -> None:
         "middle": {"leaves": [1, 2]},
     }
     ages = hsb.Hierarchy(nodes)
-    found, _ = run(ages, None, [0, 1, 2, 3] * 2, [0, 1, 1, 1, 2, 2, 2, 2], [9.0] * 8)
-    assert str(found) == "young: play 'b' (probability 1.00)\nold: play 'a' (probability 1.00)"
-    assert [region.name for region in found.merged()] == ["young", "old"]
-    assert [region["name"] for region in found.to_dict()["regions"]] == ["young", "old"]
-    found, _ = run(ages, None, [0, 1, 2, 3] * 2, [0, 1, 1, 0, 2, 2, 2, 2], [9.0] * 8)
-    assert [region.name for region in found] == ["ends", "working"]  # the first of two with that region
-    assert [region.name for region in found.merged()] == ["ends", "working"]
-    found, _ = run(hsb.Hierarchy(nodes, space=hsb.Box(20, 60)), None, [0, 1, 2, 3] * 2, [0, 0, 0, 1, 2, 2, 2, 2], [9.0] * 8)
-    assert [(region.name, region.arm) for region in found] == [("young", "b"), ("working", "b"), ("retired", "a")]
+    result, _ = run(ages, None, [0, 1, 2, 3] * 2, [0, 1, 1, 1, 2, 2, 2, 2], [9.0] * 8)
+    assert str(result) == "young: play 'b' (probability 1.00)\nold: play 'a' (probability 1.00)"
+    assert [region.name for region in result.merged()] == ["young", "old"]
+    assert [region["name"] for region in result.to_dict()["regions"]] == ["young", "old"]
+    result, _ = run(ages, None, [0, 1, 2, 3] * 2, [0, 1, 1, 0, 2, 2, 2, 2], [9.0] * 8)
+    assert [region.name for region in result] == ["ends", "working"]  # the first of two with that region
+    assert [region.name for region in result.merged()] == ["ends", "working"]
+    result, _ = run(hsb.Hierarchy(nodes, space=hsb.Box(20, 60)), None, [0, 1, 2, 3] * 2, [0, 0, 0, 1, 2, 2, 2, 2], [9.0] * 8)
+    assert [(region.name, region.arm) for region in result] == [("young", "b"), ("working", "b"), ("retired", "a")]
     assert (
-        str(found.merged()) == "20 <= x < 50: play 'b' (probability 1.00)\nretired: play 'a' (probability 1.00)"
+        str(result.merged()) == "20 <= x < 50: play 'b' (probability 1.00)\nretired: play 'a' (probability 1.00)"
     )  # no node has that region
-    found, _ = run(ages, None, [0, 1, 2, 3] * 2, [0, 0, 0, 1, 2, 2, 2, 2], [9.0] * 8)
+    result, _ = run(ages, None, [0, 1, 2, 3] * 2, [0, 0, 0, 1, 2, 2, 2, 2], [9.0] * 8)
     assert (
-        str(found) == "young or working: play 'b' (probability 1.00)\nretired: play 'a' (probability 1.00)"
+        str(result) == "young or working: play 'b' (probability 1.00)\nretired: play 'a' (probability 1.00)"
     )  # numbers of cells say nothing
     default = hsb.HSB(ages, arms=["a", "b"], seed=0)
     assert str(default.explain()) == "all: never seen"
@@ -82,10 +82,10 @@ def test_merged_keeps_what_was_seen_apart() -> None:
 
 
 def test_plain_data() -> None:
-    found, _ = run(hsb.BinaryTree(depth=2), None, [0, 3], [0, 1], [5.0, 5.0])
-    data = json.loads(json.dumps(found.to_dict()))
+    result, _ = run(hsb.BinaryTree(depth=2), None, [0, 3], [0, 1], [5.0, 5.0])
+    data = json.loads(json.dumps(result.to_dict()))
     assert (data["structure"]["structure"], data["arms"]) == ("BinaryTree", LABELS)
-    assert [Region(**region).probability for region in data["regions"]] == [region.probability for region in found]
+    assert [Region(**region).probability for region in data["regions"]] == [region.probability for region in result]
 
 
 def drawable(name: str) -> Explanation:
@@ -97,9 +97,9 @@ def drawable(name: str) -> Explanation:
 def test_plot_writes_a_file(name: str, tmp_path: Path) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    found = drawable(name)
-    ax = found.plot()
-    assert len(ax.patches) == sum(len(region.boxes) for region in found)
+    result = drawable(name)
+    ax = result.plot()
+    assert len(ax.patches) == sum(len(region.boxes) for region in result)
     assert ax.get_legend() is not None
     ax.figure.savefig(tmp_path / "regions.png")
     assert (tmp_path / "regions.png").stat().st_size > 2000

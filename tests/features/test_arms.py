@@ -183,8 +183,8 @@ def test_what_was_pickled_still_sees_contexts():
     policy = world(2, None)[0]
     decision = policy.decide({"x": 0.0, "y": 1.0})
     twin, same = pickle.loads(pickle.dumps((policy, decision)))
-    for each, made in ((policy, decision), (twin, same)):
-        each.learn(made, loss=0.0)
+    for each, result in ((policy, decision), (twin, same)):
+        each.learn(result, loss=0.0)
         played(each, np.random.default_rng(6), 40)
     assert twin.learner.mixture.state.digest() == policy.learner.mixture.state.digest()
     seen = [twin.probabilities({"x": x, "y": 0.0}).argmax() for x in (1.0, -1.0)]
@@ -258,5 +258,5 @@ def test_similarity():
     arms = ArmFeatures.of([0, 1, 2], {0: {"a": 1.0}, 1: {"a": 1.0}, 2: {"a": 1.0}})
     assert arms.similarity(0).tolist() == [0.0, 1.0, 1.0]  # all alike
     tags = ArmFeatures.of([0, 1, 2], {0: {"t": ["x"]}, 1: {"t": ["x"]}, 2: {"t": ["y"], "u": True}})
-    found = tags.similarity(0)
-    assert found[1] > 0.9 > 0.1 > found[2]
+    result = tags.similarity(0)
+    assert result[1] > 0.9 > 0.1 > result[2]

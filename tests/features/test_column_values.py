@@ -34,10 +34,10 @@ def test_values_come_back_as_they_were_given(given, kind):
 
 
 @pytest.mark.parametrize(("given", "kind"), COLUMNS, ids=lambda value: getattr(value, "__name__", ""))
-@pytest.mark.parametrize("rows", [slice(1, None), np.array([1, 0])], ids=["slice", "places"])
+@pytest.mark.parametrize("rows", [slice(1, None), np.array([1, 0])], ids=["slice", "indices"])
 def test_some_of_the_rows(given, kind, rows):
-    column, places = values_of(given), np.arange(len(given))[rows]
+    column, indices = values_of(given), np.arange(len(given))[rows]
     part = column.take(rows)
-    for k, t in enumerate(places):
+    for k, t in enumerate(indices):
         assert part.missing()[k] == column.missing()[t]
         assert column.missing()[t] or part.at(k) == column.at(t)

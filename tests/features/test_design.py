@@ -7,9 +7,9 @@ from hsb.features.tables import table_of
 
 
 def test_numbers_stay_and_missing_ones_are_marked():
-    found = design_matrix(table_of({"age": [31.0, None, 40.0]}))
-    assert np.isfinite(found).all() and 31.0 in found[0] and 40.0 in found[2]
-    assert not np.array_equal(found[1], design_matrix(table_of({"age": [0.0, 0.0, 0.0]}))[1])  # missing is not 0
+    result = design_matrix(table_of({"age": [31.0, None, 40.0]}))
+    assert np.isfinite(result).all() and 31.0 in result[0] and 40.0 in result[2]
+    assert not np.array_equal(result[1], design_matrix(table_of({"age": [0.0, 0.0, 0.0]}))[1])  # missing is not 0
 
 
 def test_a_category_has_the_same_columns_in_every_part():

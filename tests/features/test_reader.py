@@ -40,7 +40,7 @@ def test_as_the_naive_reader(contexts, last):
     z, cells = reader.encode_row(reader.read(last))
     assert z == pytest.approx(naive.z(last), rel=1e-9, abs=1e-9)
     assert cells.tolist() == naive.cells(last)
-    assert len(reader.place_names) == len(z) and len(reader.shapes) == len(cells)
+    assert len(reader.column_names) == len(z) and len(reader.shapes) == len(cells)
 
 
 @given(st.lists(st.floats(-100, 100), min_size=1, max_size=10), st.floats(-100, 100))
@@ -103,12 +103,12 @@ def test_refits_say_how_z_moved():
             had = reader.layout.F[: reader.inputs, 4].copy()
             a, c = reader.refit()
             after, _ = reader.encode_row(reader.read(probe))
-            assert len(a) == len(c) == reader.places
-            for s, place in enumerate(reader.layout.I[: reader.inputs, 1]):
+            assert len(a) == len(c) == reader.columns
+            for s, column in enumerate(reader.layout.I[: reader.inputs, 1]):
                 if had[s] == 0.0 and reader.raw_input_names[s] != "b":
-                    assert (a[place], c[place]) == (1.0, 0.0)
-                    before[place] = after[place]  # its scale was not known
-            there = np.append(before, 0.0)[reader.missing_places] == 0.0  # -1 takes the 0
+                    assert (a[column], c[column]) == (1.0, 0.0)
+                    before[column] = after[column]  # its scale was not known
+            there = np.append(before, 0.0)[reader.missing_columns] == 0.0  # -1 takes the 0
             c = np.where(there, c, 0.0)  # what is missing stays 0
             assert after == pytest.approx(a * before + c, rel=1e-12, abs=1e-12)
 
@@ -163,16 +163,16 @@ def test_many_values_are_cut_into_even_cells():
 
 
 @given(st.lists(st.floats(allow_nan=False) | st.sampled_from([0.0, 1.0, 5e-324, -1e308, 1e308]), min_size=2, max_size=40))
-def test_cells_and_places_of_any_numbers(values):
+def test_cells_and_columns_of_any_numbers(values):
     reader = learned([{"x": value} for value in values])
     reader.refit()
     order = sorted(set(values))
     cells, z = [], []
     for x in order:
-        (_, place), (cell, bits) = reader.encode_row(np.array([x]))
+        (_, column), (cell, bits) = reader.encode_row(np.array([x]))
         assert bits == leading_bits(x)
         cells.append(cell)
-        z.append(place)
+        z.append(column)
     assert cells == sorted(cells) and cells[0] >= 1 and cells[-1] <= 31
     assert len(order) > 31 or len(set(cells)) == len(order)
     assert np.isfinite(z).all() and np.abs(z).max() <= 4.0 and z == sorted(z)

@@ -1,4 +1,4 @@
-"""Reading one value: categories and tags beyond their limit share places, numbers of declared categories count by their text."""
+"""Reading one value: categories and tags beyond their limit share columns, numbers of declared categories count by their text."""
 
 import numpy as np
 import pytest
@@ -14,16 +14,16 @@ def test_declared_categories_take_numbers_by_their_text():
         meet(reader, {"zip": value})
     meet(reader, {"zip": True})
     meet(reader, {"zip": 0.5})
-    assert reader.place_names == ["constant", "zip=7", "zip=True", "zip=0.5"]
+    assert reader.column_names == ["constant", "zip=7", "zip=True", "zip=0.5"]
     with pytest.raises(InputError, match="too long"):
         reader.read({"zip": 10**5000})
 
 
-def test_categories_beyond_the_limit_share_places():
+def test_categories_beyond_the_limit_share_columns():
     reader = FeatureReader(Features(c=Category(limit=3)))
     for t in range(20):
         meet(reader, {"c": f"c{t}"})
-    assert reader.places == 4 and reader.shared == 17 and reader.unseen == 0
+    assert reader.columns == 4 and reader.shared == 17 and reader.unseen == 0
     raw, unseen = reader.look({"c": "c12"})
     assert not unseen and 3 <= raw[0] < 6
     z, cells = reader.encode_row(raw)
@@ -34,7 +34,7 @@ def test_categories_beyond_the_limit_share_places():
     assert again[0] == raw[0] == 4.0  # the hash is the same everywhere
 
 
-def test_tags_beyond_the_limit_share_places():
+def test_tags_beyond_the_limit_share_columns():
     reader = FeatureReader(Features(t=Tags(limit=2)))
     meet(reader, {"t": ["a", "b", "c", "a"]})
     assert reader.raw_input_names == ["t: a", "t: b"]

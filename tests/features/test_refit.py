@@ -10,10 +10,10 @@ from hsb.features.refit import edges
 @pytest.mark.parametrize("seed", range(5))
 def test_edges_rise_and_cut_a_sample_into_parts_of_about_one_size(seed):
     sample = np.random.default_rng(seed).normal(size=2000)
-    found = edges(sample)
-    assert 0 < len(found) <= CELLS - 1 and (np.diff(found) > 0).all()
-    counts = np.bincount(np.searchsorted(found, sample, side="right"), minlength=len(found) + 1)
-    assert counts.max() < 2 * 2000 / (len(found) + 1)
+    result = edges(sample)
+    assert 0 < len(result) <= CELLS - 1 and (np.diff(result) > 0).all()
+    counts = np.bincount(np.searchsorted(result, sample, side="right"), minlength=len(result) + 1)
+    assert counts.max() < 2 * 2000 / (len(result) + 1)
 
 
 def test_few_values_have_few_edges_and_none_has_none():

@@ -70,7 +70,7 @@ def test_anything_is_taken_or_refused_and_never_half(features, contexts, width):
         assert not reader.look(context)[1] and not reader.admit(context)
         for row in (raw, again):
             reader.encode(row, z, cells)
-            assert np.isfinite(z).all() and z[0] == 1.0 and not z[reader.places :].any()
+            assert np.isfinite(z).all() and z[0] == 1.0 and not z[reader.columns :].any()
             assert all(
                 0 <= cell < {"binary": 1 << n, "bits": 1 << n, "kary": n}[way]
                 for cell, (way, n) in zip(cells, reader.shapes, strict=False)
@@ -81,7 +81,7 @@ def test_anything_is_taken_or_refused_and_never_half(features, contexts, width):
             assert np.isfinite(a).all() and np.isfinite(c).all()
         twin = FeatureReader.restore(json.loads(json.dumps(reader.to_dict())), reader.arrays())
         assert twin == reader and np.array_equal(twin.read(context), again, equal_nan=True)
-        assert twin.place_names == reader.place_names and twin.raw_input_names == reader.raw_input_names
+        assert twin.column_names == reader.column_names and twin.raw_input_names == reader.raw_input_names
 
 
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), st.integers(0, 5) | st.none(), min_size=1), min_size=1, max_size=9))

@@ -35,8 +35,8 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def following(path: Path) -> Iterator[hsb.Following]:
-    with hsb.Following(path, every=None, seed=0) as found:
-        yield found
+    with hsb.Following(path, every=None, seed=0) as result:
+        yield result
 
 
 def test_it_follows_and_keeps_its_stream_numbers_and_dice(path: Path, following: hsb.Following) -> None:
@@ -137,7 +137,7 @@ class Slow(hsb.Policy):
 
 
 def test_decisions_never_wait_for_a_load(tmp_path: Path) -> None:
-    learner, path, made = Slow(arms=2, seed=0), tmp_path / "slow.hsb", list[hsb.Decision]()
+    learner, path, result = Slow(arms=2, seed=0), tmp_path / "slow.hsb", list[hsb.Decision]()
     learner.save(path)
     Slow.go.set()
     with hsb.Following(path, every=0.001) as following:
@@ -146,22 +146,22 @@ def test_decisions_never_wait_for_a_load(tmp_path: Path) -> None:
         learner.learn(learner.decide(), reward=1.0)
         learner.save(path)
         assert Slow.loading.wait(LIMIT)  # the load has begun, and ends only when we say so
-        work = threading.Thread(target=lambda: made.extend(following.decide() for _ in range(100)), daemon=True)
+        work = threading.Thread(target=lambda: result.extend(following.decide() for _ in range(100)), daemon=True)
         work.start()
         work.join(LIMIT)
-        assert len(made) == 100 and following.rounds == 0 and following.loads == 1
+        assert len(result) == 100 and following.rounds == 0 and following.loads == 1
         Slow.go.set()
         wait_until(lambda: following.loads == 2)
         assert following.rounds == 1 and following.decide().number == 100
 
 
 def test_threads_decide_while_the_file_changes(path: Path, following: hsb.Following) -> None:
-    made: list[list[hsb.Decision]] = [[] for _ in range(4)]
+    result: list[list[hsb.Decision]] = [[] for _ in range(4)]
     over = threading.Event()
 
     def work(k: int) -> None:
-        while not over.is_set() and len(made[k]) < 20_000:
-            made[k].append(following.decide())
+        while not over.is_set() and len(result[k]) < 20_000:
+            result[k].append(following.decide())
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
     for thread in threads:
@@ -169,13 +169,13 @@ def test_threads_decide_while_the_file_changes(path: Path, following: hsb.Follow
     for rounds in range(60):
         saved(path, rounds)
         assert following.refresh()
-    wait_until(lambda: all(made))
+    wait_until(lambda: all(result))
     over.set()
     for thread in threads:
         thread.join()
-    numbers = sorted(each.number for some in made for each in some)  # type: ignore[type-var]
+    numbers = sorted(each.number for some in result for each in some)  # type: ignore[type-var]
     assert numbers == list(range(len(numbers)))
-    assert len({each.memo.rounds for some in made for each in some}) > 1
+    assert len({each.memo.rounds for some in result for each in some}) > 1
 
 
 def test_a_thread_looks_and_ends_with_what_it_looks_for(path: Path) -> None:
@@ -202,10 +202,10 @@ def test_a_forked_child_follows_too_in_a_stream_of_its_own(path: Path) -> None:
         first = following.decide()
 
         def work() -> list[Any]:
-            made = [following.decide().to_dict()["id"] for _ in range(20)]
+            results = [following.decide().to_dict()["id"] for _ in range(20)]
             saved(path, rounds=4)
             wait_until(lambda: following.rounds == 4)
-            return [*made, *(following.decide().to_dict()["id"] for _ in range(20))]
+            return [*results, *(following.decide().to_dict()["id"] for _ in range(20))]
 
         ids = [first.id, *in_child(work), *in_child(work), *(following.decide().id for _ in range(20))]
         assert len(set(ids)) == 101 and len({name.rsplit("-", 1)[0] for name in ids}) == 3

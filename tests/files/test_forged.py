@@ -29,15 +29,15 @@ QUICK = ["tree", "tree, 70 arms", "compressed", "position", "default", "CsbFtpl"
 
 @pytest.mark.nojit
 def test_forged_files():
-    found = attack(200, seed=11, rounds=4, table=0, names=QUICK)
-    assert found["wrong"] == []
-    assert found["found"]["refused"] > 80
-    assert found["found"]["equal"] > 5
+    result = attack(200, seed=11, rounds=4, table=0, names=QUICK)
+    assert result["wrong"] == []
+    assert result["found"]["refused"] > 80
+    assert result["found"]["equal"] > 5
 
 
 def test_no_policy_is_forgotten():
-    made = {type(make()).__name__ for make in MAKERS.values()}
-    assert made == {name for name, kind in hsb.Policy.kinds.items() if kind.__module__.startswith("hsb.")}
+    values = {type(make()).__name__ for make in MAKERS.values()}
+    assert values == {name for name, kind in hsb.Policy.kinds.items() if kind.__module__.startswith("hsb.")}
 
 
 @pytest.mark.nojit
@@ -105,9 +105,9 @@ def test_probabilities_add_to_one(name):
             data = changed(policy, change)
             if refused(data):
                 continue
-            found, rng = policy_file.unpack(data, {}), np.random.default_rng(0)
+            result, rng = policy_file.unpack(data, {}), np.random.default_rng(0)
             for _ in range(10):
-                assert abs(found.probabilities(context_of(found, rng)).sum() - 1.0) < 1e-9
+                assert abs(result.probabilities(context_of(result, rng)).sum() - 1.0) < 1e-9
 
 
 @pytest.mark.parametrize("name", ["deep", "TreeThompson"])

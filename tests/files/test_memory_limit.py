@@ -162,7 +162,7 @@ def test_arms_are_added_within_the_memory_that_a_policy_with_so_many_has(monkeyp
     for m in range(2, 30):
         policy.add_arm(f"arm {m}")
         reader = policy.learner.reader
-        assert reader.width == ensemble.width_for(m + 1, 256) and reader.places <= reader.width
+        assert reader.width == ensemble.width_for(m + 1, 256) and reader.columns <= reader.width
         assert (m + 1) * policy.learner.keys.room**2 <= ensemble.WIDEST
         p = policy.probabilities(context)
         assert (p > 0.0).all() and abs(p.sum() - 1.0) < 1e-12

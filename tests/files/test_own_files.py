@@ -13,8 +13,8 @@ import hsb
 from hsb.engine.state import ensemble
 
 
-def test_five_categories_whose_places_are_used_up(tmp_path):
-    """256 places are used up after 200 rounds. A new category then shares a place, perhaps of another feature."""
+def test_five_categories_whose_columns_are_used_up(tmp_path):
+    """256 columns are used up after 200 rounds. A new category then shares a column, perhaps of another feature."""
     rng, path = np.random.default_rng(0), tmp_path / "policy.hsb"
     policy = hsb.HSB(arms=["a", "b"], seed=0)
     for t in range(1, 401):
@@ -23,7 +23,7 @@ def test_five_categories_whose_places_are_used_up(tmp_path):
         if t % 50 == 0:
             policy.save(path)
             assert hsb.load(path).digest() == policy.digest()
-    assert policy.learner.reader.places == 256
+    assert policy.learner.reader.columns == 256
     assert policy.learner.reader.crowded > 17
 
 
@@ -53,7 +53,7 @@ def test_an_arm_that_was_never_rewarded_is(tmp_path):
 
 
 def test_many_arms_and_numbers_that_grow(tmp_path, monkeypatch):
-    """Where many arms have many places, a change of scale moves the prior too: variances may not outgrow the arithmetic."""
+    """Where many arms have many columns, a change of scale moves the prior too: variances may not outgrow the arithmetic."""
     monkeypatch.setattr(ensemble, "EXACT", 0)
     rng, path, policy = np.random.default_rng(0), tmp_path / "policy.hsb", hsb.HSB(arms=3, seed=0)
     for t in range(1, 601):

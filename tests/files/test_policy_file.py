@@ -206,7 +206,7 @@ def test_a_crash_while_writing_leaves_the_old_file(moment, failure, tmp_path, mo
     assert state(hsb.load(path)) == state(policy)
 
 
-def test_places_that_cannot_be_read_or_written(tmp_path):
+def test_paths_that_cannot_be_read_or_written(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"none\.hsb"):
         hsb.load(tmp_path / "none.hsb")
     policy = small()

@@ -18,8 +18,8 @@ def archive(entries, compression=zipfile.ZIP_DEFLATED):
 
 
 def test_entries_are_read_by_name():
-    found = archive([("header.json", b"{}"), ("array", bytes(range(100)))])
-    assert found.text("header.json") == b"{}" and found.read("array") == bytes(range(100)) and found.size("array") == 100
+    result = archive([("header.json", b"{}"), ("array", bytes(range(100)))])
+    assert result.text("header.json") == b"{}" and result.read("array") == bytes(range(100)) and result.size("array") == 100
 
 
 def test_what_unpacks_to_far_more_than_the_file_is_refused():

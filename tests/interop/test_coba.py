@@ -42,9 +42,9 @@ class Log(World):
         rng = np.random.default_rng(3)
         for t, (context, row) in enumerate(self.rows):
             probabilities = [0.7, 0.2, 0.1] if t % 3 == 0 else [1 / 3] * 3
-            place = int(rng.choice(3, p=probabilities))
-            probability = {"probability": probabilities[place]} if self.probability else {}
-            yield coba.LoggedInteraction(context, self.actions[place], row[place], **probability, actions=self.actions)
+            index = int(rng.choice(3, p=probabilities))
+            probability = {"probability": probabilities[index]} if self.probability else {}
+            yield coba.LoggedInteraction(context, self.actions[index], row[index], **probability, actions=self.actions)
 
 
 def few(rewards=REWARDS) -> World:
@@ -70,8 +70,8 @@ def test_the_same_as_by_hand(name):
 
 def test_an_experiment_with_two_worlds_and_its_tables():
     learner = CobaLearner(hsb_policy(), name="mine")
-    made = CobaLearner(lambda arms: hsb_policy(arms))
-    result = coba.Experiment([few(), few(NO_SIGNAL)], [learner, made, RandomLearner()], EVERYTHING).run(quiet=True)
+    outcome = CobaLearner(lambda arms: hsb_policy(arms))
+    result = coba.Experiment([few(), few(NO_SIGNAL)], [learner, outcome, RandomLearner()], EVERYTHING).run(quiet=True)
     frame = result.interactions.to_pandas()
     for world, rewards in enumerate((REWARDS, NO_SIGNAL)):
         expected = by_hand(hsb_policy(), CONTEXTS[:FEW], rewards[:FEW])

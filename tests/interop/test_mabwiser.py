@@ -41,8 +41,8 @@ def loop(bandit, rewards, rounds, batch, names=ARMS):
 
 
 def log(rewards, rounds=ROUNDS):
-    places = np.random.default_rng(3).integers(3, size=rounds)
-    return [ARMS[k] for k in places], [rewards[t][k] for t, k in enumerate(places)], TABLE[:rounds]
+    indices = np.random.default_rng(3).integers(3, size=rounds)
+    return [ARMS[k] for k in indices], [rewards[t][k] for t, k in enumerate(indices)], TABLE[:rounds]
 
 
 def learned(policy, decisions, rewards, contexts, propensities):
@@ -197,8 +197,8 @@ def test_arms_come_and_go():
 def test_expectations_are_probabilities_and_change_nothing():
     bandit, twin = MABWiserBandit(named()), MABWiserBandit(named())
     for t in range(FEW):
-        found = bandit.predict_expectations(TABLE[t : t + 1])
-        assert list(found.values()) == bandit.policy.probabilities(CONTEXTS[t]).tolist()
+        result = bandit.predict_expectations(TABLE[t : t + 1])
+        assert list(result.values()) == bandit.policy.probabilities(CONTEXTS[t]).tolist()
         arm = bandit.predict(TABLE[t : t + 1])
         assert arm == twin.predict(TABLE[t : t + 1])
         for each in (bandit, twin):

@@ -49,7 +49,7 @@ def test_the_same_as_by_hand(name):
     assert loop(policy, TABLE[:FEW], REWARDS[:FEW]) == rows
 
 
-def test_actions_are_places_of_arms():
+def test_actions_are_indices_of_arms():
     policy, twin = OBPPolicy(hsb_policy(ARMS)), hsb_policy(ARMS)
     assert policy.n_actions == 3 and policy.policy_name == "HSB"
     loop(policy, TABLE[:FEW], REWARDS[:FEW])
@@ -103,9 +103,9 @@ def test_a_log_needs_propensities():
 def test_the_distribution_as_estimators_take_it():
     policy = OBPPolicy(hsb_policy())
     loop(policy, TABLE[:FEW], REWARDS[:FEW])
-    found = policy.predict_proba(TABLE[:50])
-    assert found.shape == (50, 3, 1) and np.allclose(found.sum(axis=1), 1.0, atol=1e-12)
-    assert found[7, :, 0].tolist() == policy.policy.probabilities(CONTEXTS[7]).tolist()
+    result = policy.predict_proba(TABLE[:50])
+    assert result.shape == (50, 3, 1) and np.allclose(result.sum(axis=1), 1.0, atol=1e-12)
+    assert result[7, :, 0].tolist() == policy.policy.probabilities(CONTEXTS[7]).tolist()
     refused(lambda: OBPPolicy(hsb_policy(), len_list=2).predict_proba(TABLE), ["one action a round", "2"])
     refused(lambda: policy.predict_proba(CONTEXTS), ["shape (rounds, features)"])
 
@@ -185,10 +185,10 @@ def test_replay_finds_it_better_than_random_play(obp):
         log = feedback(rewards)
         dist = obp.simulator.run_bandit_simulation(bandit_feedback=log, policy=policy)
         estimated = obp.ope.OffPolicyEvaluation(bandit_feedback=log, ope_estimators=[obp.ope.ReplayMethod()])
-        found = estimated.estimate_policy_values(action_dist=dist)["rm"]
+        result = estimated.estimate_policy_values(action_dist=dist)["rm"]
         matched = dist[:, :, 0].argmax(axis=1) == log["action"]
-        assert found == pytest.approx(log["reward"][matched].mean(), rel=1e-12)
-        return found
+        assert result == pytest.approx(log["reward"][matched].mean(), rel=1e-12)
+        return result
 
     gain = value(REWARDS, OBPPolicy(hsb_policy())) - value(REWARDS, obp.policy.Random(n_actions=3, random_state=1))
     assert gain > 0.2  # of 0.333, in the thousand rounds that match; measured 0.27
@@ -206,20 +206,22 @@ def test_the_value_of_what_it_learned_by_their_estimators(obp):
     log["n_rounds"] = 1000
     dist = policy.predict_proba(log["context"])
     estimators = [obp.ope.InverseProbabilityWeighting(), obp.ope.SelfNormalizedInverseProbabilityWeighting()]
-    found = obp.ope.OffPolicyEvaluation(bandit_feedback=log, ope_estimators=estimators).estimate_policy_values(action_dist=dist)
+    result = obp.ope.OffPolicyEvaluation(bandit_feedback=log, ope_estimators=estimators).estimate_policy_values(
+        action_dist=dist
+    )
     truth = float((log["expected_reward"] * dist[:, :, 0]).sum(axis=1).mean())
     assert truth > 0.7
-    assert found["ipw"] == pytest.approx(truth, abs=0.12)  # three sigma
-    assert found["snipw"] == pytest.approx(truth, abs=0.08)
+    assert result["ipw"] == pytest.approx(truth, abs=0.12)  # three sigma
+    assert result["snipw"] == pytest.approx(truth, abs=0.08)
 
 
 def test_their_true_value_plays_fresh_copies(obp):
     log = feedback(REWARDS, 400)
     log["expected_reward"] = np.array(REWARDS[:400])
-    place = {x: t for t, x in enumerate(CONTEXTS[:400])}
+    index = {x: t for t, x in enumerate(CONTEXTS[:400])}
 
     def sampler(context, action):
-        return np.array([REWARDS[place[float(context[0, 0])]][int(action[0])]])
+        return np.array([REWARDS[index[float(context[0, 0])]][int(action[0])]])
 
     policy = OBPPolicy(hsb_policy())
     value = obp.simulator.calc_ground_truth_policy_value(bandit_feedback=log, reward_sampler=sampler, policy=policy, n_sim=3)

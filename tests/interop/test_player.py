@@ -47,9 +47,9 @@ def test_the_policy_given_stays_as_it_is():
     before = state(given)
     player = Player(given)
     player.policy.learn(player.decide(0.3, [0, 1]), reward=1.0)
-    assert state(given) == before == state(player.given)
+    assert state(given) == before == state(player.source)
     given.decide(0.1)
-    assert state(player.given) == before
+    assert state(player.source) == before
 
 
 def test_arms_are_added_as_they_are_met():

@@ -54,9 +54,9 @@ def test_no_more_is_lost_than_by_the_advice_and_its_price(settings):
     """In every run by estimates; and in these runs the true excess is below the bound. The advice learns from what is played."""
     for seed in range(2):
         lost, of_advice, estimated, policy = played(seed, **settings)
-        found = policy.certificate()
-        assert lost - estimated <= found.excess + found.advice_cost / found.rate + 1e-6
-        assert found.advice_cost <= MIXTURE * 1.01 and found.advice_total < found.total
+        result = policy.certificate()
+        assert lost - estimated <= result.excess + result.advice_cost / result.rate + 1e-6
+        assert result.advice_cost <= MIXTURE * 1.01 and result.advice_total < result.total
         assert lost - of_advice <= policy.regret_bound(ROUNDS, advice=True) < ROUNDS
 
 
@@ -67,9 +67,9 @@ def test_it_is_no_bound_on_what_the_advice_loses_and_learning_is_not_free():
     above = []
     for seed in range(3):
         lost, _, estimated, policy = played(seed, turns)
-        found = policy.certificate()
-        above.append(lost - estimated - found.advice_cost / found.rate)
-        assert above[-1] <= found.excess + 1e-6
+        result = policy.certificate()
+        above.append(lost - estimated - result.advice_cost / result.rate)
+        assert above[-1] <= result.excess + 1e-6
     assert max(above) > 0.0
 
 
@@ -102,11 +102,11 @@ def test_a_certificate_of_a_structure_says_it_of_its_advisor(depth):
             loss = float(turns(t, int(advised), rng)[decision.arm])
             lost, estimated = lost + loss, estimated + loss / decision.propensity * decision.memo.advice
             policy.learn(decision, loss=loss)
-        found = policy.certificate()
-        assert lost - estimated <= found.excess + found.advice_cost / found.rate + 1e-6
-        assert found.advice_cost <= -np.log(0.99) + 1e-9 and found.advice_total < found.total
-        assert "a round more than the advice of its models" in str(found)
-        above.append(lost - estimated - found.advice_cost / found.rate)
+        result = policy.certificate()
+        assert lost - estimated <= result.excess + result.advice_cost / result.rate + 1e-6
+        assert result.advice_cost <= -np.log(0.99) + 1e-9 and result.advice_total < result.total
+        assert "a round more than the advice of its models" in str(result)
+        above.append(lost - estimated - result.advice_cost / result.rate)
     assert max(above) > 0.0
     assert hsb.HSB(hsb.BinaryTree(depth=depth), arms=3, horizon=1000).certificate().advice_total is None
 

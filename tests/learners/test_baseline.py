@@ -45,9 +45,9 @@ def test_no_round_costs_more_than_is_said():
     for arms, rate, b, floor, losses in worlds(rng, 8_000):
         p = drawn(rng, arms)
         most = SHIFT.round_cost(arms * rate, floor) + floor
-        found = expected(p, p, losses, rate=rate, b=b, floor=floor)
-        assert found <= most + 1e-9, (arms, rate, b, floor)
-        largest = max(largest, found / most)
+        result = expected(p, p, losses, rate=rate, b=b, floor=floor)
+        assert result <= most + 1e-9, (arms, rate, b, floor)
+        largest = max(largest, result / most)
     assert largest > 0.7
 
 
@@ -55,9 +55,9 @@ def test_without_the_limits_of_the_shift_it_is_untrue():
     """Negative control: with a shift of .9 some round costs more, and with 70% of what is said one of .5 does."""
     rate, losses = 1e-4, np.append(0.0, np.ones(49))
     p = np.where(losses == 0.0, 1.0 - 49e-9, 1e-9)
-    said = SHIFT.round_cost(50 * rate, 0.0)
-    assert expected(p, p, losses, rate=rate, b=0.9) > 1.2 * said
-    assert 0.7 * said < expected(p, p, losses, rate=rate, b=0.5) < said
+    answer = SHIFT.round_cost(50 * rate, 0.0)
+    assert expected(p, p, losses, rate=rate, b=0.9) > 1.2 * answer
+    assert 0.7 * answer < expected(p, p, losses, rate=rate, b=0.5) < answer
 
 
 def test_the_cost_of_a_round_is_largest_at_an_end():
@@ -92,8 +92,8 @@ def test_the_shift_makes_it_dearer():
     """Negative control: the total variation alone, as without a shift, is too little; so is a factor a tenth smaller."""
     moved, rate = 0.02, 1e-5
     p, later, losses = np.array([1.0, 0.0]), np.array([1.0 - moved, moved]), np.array([1.0, 0.0])
-    found = expected(p, later, losses, rate=rate, b=0.5) - SHIFT.round_cost(2 * rate, 0.0)
-    assert moved < 1.1 * moved < found <= SHIFT.late() * moved
+    result = expected(p, later, losses, rate=rate, b=0.5) - SHIFT.round_cost(2 * rate, 0.0)
+    assert moved < 1.1 * moved < result <= SHIFT.late() * moved
 
 
 def test_learning_moves_no_more_weight_than_the_rate():
@@ -126,8 +126,8 @@ def test_a_late_round_costs_more_in_the_bound_of_the_default():
         total += (1.0 + SECOND_ORDER / 2.0 + MOST) * min(delay, done / scale)
         done = end
     total += delay * 7 * MOST  # settings after 512, 1024, ..., 32768 rounds
-    found = schedule.bound(10.0, arms=3, horizon=horizon, delay=delay, shift=SHIFT)
-    assert found == pytest.approx(total + (10.0 + schedule.head_cost) / rate)
+    result = schedule.bound(10.0, arms=3, horizon=horizon, delay=delay, shift=SHIFT)
+    assert result == pytest.approx(total + (10.0 + schedule.head_cost) / rate)
     plain = schedule.bound(10.0, arms=3, horizon=horizon, delay=delay)
     assert plain < schedule.bound(10.0, arms=3, horizon=horizon, delay=delay, shift=SHIFT)
 

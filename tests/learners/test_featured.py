@@ -36,7 +36,7 @@ def assert_same(one, other) -> None:
 
 def as_columns(contexts) -> dict[str, list[Any]]:
     names = ["size", "kind", "member", "hour"]
-    return {name: [found.get(name) for found in contexts] for name in names}
+    return {name: [result.get(name) for result in contexts] for name in names}
 
 
 def tables(form: str, contexts) -> tuple[Any, list[Any]]:
@@ -80,7 +80,7 @@ def test_a_table_is_a_loop(form, how):
     assert [*first.propensities, *second.propensities] == probabilities
     assert_same(ours, theirs)
     assert harsh == (ours.learner.baseline.shift > 0)
-    assert ours.learner.reader.places > 5 or form == "array"
+    assert ours.learner.reader.columns > 5 or form == "array"
 
 
 def test_what_comes_after_a_table_is_as_after_a_loop():
@@ -120,9 +120,9 @@ def test_decide_many_is_a_loop_of_decide():
     contexts, losses = world(1300)
     ours, theirs = hsb.HSB(arms=ARMS, seed=3), hsb.HSB(arms=ARMS, seed=3)
     for part in (slice(0, 100), slice(100, 1300)):
-        made = list(ours.decide_many(contexts[part]))
+        results = list(ours.decide_many(contexts[part]))
         each = [theirs.decide(context) for context in contexts[part]]
-        for mine, its in zip(made, each, strict=True):
+        for mine, its in zip(results, each, strict=True):
             assert (mine.arm, mine.propensity, mine.memo.advice, mine.context) == (
                 its.arm,
                 its.propensity,
@@ -130,8 +130,8 @@ def test_decide_many_is_a_loop_of_decide():
                 its.context,
             )
             assert list(mine.memo.cells) == list(its.memo.cells)
-        feedback = [float(losses[part][t, ARMS.index(d.arm)]) for t, d in enumerate(made)]
-        assert ours.learn_many(made[::-1], losses=feedback[::-1]) == len(made)
+        feedback = [float(losses[part][t, ARMS.index(d.arm)]) for t, d in enumerate(results)]
+        assert ours.learn_many(results[::-1], losses=feedback[::-1]) == len(results)
         for decision, loss in zip(each[::-1], feedback[::-1], strict=True):
             theirs.learn(decision, loss=loss)
         assert_same(ours, theirs)

@@ -47,9 +47,9 @@ def test_it_earns_nearly_what_can_be_earned():
     last, all_, blind = [], [], []
     for seed in range(3):
         contexts, means = mixed_world(seed)
-        found = excess(hsb.HSB(arms=3, seed=seed), contexts, means, seed)
-        last.append(found[ROUNDS // 2 :].mean())
-        all_.append(found.mean())
+        result = excess(hsb.HSB(arms=3, seed=seed), contexts, means, seed)
+        last.append(result[ROUNDS // 2 :].mean())
+        all_.append(result.mean())
         order = np.random.default_rng(seed).permutation(ROUNDS)
         blind.append(excess(hsb.HSB(arms=3, seed=seed), [contexts[i] for i in order], means, seed).mean())
     print(np.mean(last), np.mean(all_), np.mean(blind))
@@ -71,14 +71,14 @@ def test_a_world_that_changes_is_noticed_and_learned_anew(seed):
     policy = hsb.HSB(arms=3, seed=seed)
     excess(policy, *before, seed)
     assert since(policy) == ROUNDS  # not before
-    found = excess(policy, *after, seed + 10)
-    print(since(policy), found[-1000:].mean(), found[:2000].mean())
+    result = excess(policy, *after, seed + 10)
+    print(since(policy), result[-1000:].mean(), result[:2000].mean())
     assert ROUNDS - 1000 <= since(policy) < ROUNDS
-    assert found[-1000:].mean() < 0.06
+    assert result[-1000:].mean() < 0.06
     stubborn = hsb.HSB(arms=3, seed=seed)
     excess(stubborn, *before, seed)
     parts.piece(stubborn.learner.mixture.state.members[1], p.STACK, p.MEMORIES)[p.ROUNDS] = 1e12  # no evidence is ever enough
-    assert excess(stubborn, *after, seed + 10)[:2000].mean() > found[:2000].mean()
+    assert excess(stubborn, *after, seed + 10)[:2000].mean() > result[:2000].mean()
 
 
 def test_a_world_that_does_not_change_is_left_alone():
@@ -126,13 +126,13 @@ def test_losses_set_against_the_advice_do_not_break_the_bound():
     for seed in range(3):
         policy = hsb.HSB(arms=3, seed=seed)
         lost, advised, estimated = lured(policy, seed, rounds)
-        bound, found = policy.regret_bound(rounds, regions=2), policy.certificate()
+        bound, result = policy.regret_bound(rounds, regions=2), policy.certificate()
         price = (
             theory.prior_cost(CELLS, [0] * 16 + [1] * 16, arms=3) + math.log(4) - math.log(MIXTURE)
         )  # one of four, beside the ensemble
-        print(lost, advised, bound, estimated, found.excess + price / found.rate)
-        assert lost < bound and estimated < found.excess + price / found.rate
-        assert found.rounds == rounds and found.cost >= math.log(4) + math.log(3) - math.log(MIXTURE)
+        print(lost, advised, bound, estimated, result.excess + price / result.rate)
+        assert lost < bound and estimated < result.excess + price / result.rate
+        assert result.rounds == rounds and result.cost >= math.log(4) + math.log(3) - math.log(MIXTURE)
         assert advised > 3 * lost
 
 
@@ -151,7 +151,7 @@ def test_memory_stays_within_what_is_said(arms):
     room, cosines = int(I[p.ROOM]), int(I[p.COSINES])
     reader = policy.learner.reader
     assert reader.width == room == parts.width_for(arms, 256)
-    assert reader.places == reader.width and reader.crowded == 300 - (reader.width - 1)
+    assert reader.columns == reader.width and reader.crowded == 300 - (reader.width - 1)
     assert arms * room**2 <= parts.WIDEST or room == 2
     assert arms * (cosines + 1) * parts._stride(cosines) <= 1.2 * parts.MOST_WORDS
     assert I[p.BLOCKS] * p.CUTS * (4 * arms + p.WATCH) <= parts.MOST_WORDS
@@ -160,8 +160,8 @@ def test_memory_stays_within_what_is_said(arms):
     assert ensemble.kind.bytes_in_use(ensemble) < 8 * (parts.WIDEST + 3.3 * parts.MOST_WORDS)
 
 
-def test_three_hundred_columns_of_text_share_the_places_there_are():
-    """More categories than places, and more than a feature keeps apart: counted, and still it learns."""
+def test_three_hundred_features_of_text_share_the_columns_there_are():
+    """More categories than columns, and more than a feature keeps apart: counted, and still it learns."""
     rng = np.random.default_rng(0)
     policy = hsb.HSB(arms=2, seed=0)
     played = []
@@ -173,6 +173,6 @@ def test_three_hundred_columns_of_text_share_the_places_there_are():
         policy.learn(decision, loss=float(decision.arm != t % 2))
         played.append(decision.arm == t % 2)
     reader = policy.learner.reader
-    assert reader.inputs == 300 and reader.places == reader.width == 256
+    assert reader.inputs == 300 and reader.columns == reader.width == 256
     assert reader.crowded > 500 and reader.shared > 200
     assert np.mean(played[:200]) < 0.65 and np.mean(played[1600:]) > 0.8

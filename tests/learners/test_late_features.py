@@ -16,12 +16,12 @@ ROUNDS, KINDS = 240, ("number", "category", "flag", "tags")
 def context(t: int) -> dict[str, Any]:
     """Another feature every ten rounds, each of its own kind."""
     rng = np.random.default_rng([t, 5])
-    found: dict[str, Any] = {"size": float(rng.lognormal()), "city": f"c{rng.integers(3 + t // 50)}"}
+    result: dict[str, Any] = {"size": float(rng.lognormal()), "city": f"c{rng.integers(3 + t // 50)}"}
     for k in range(t // 10):
         kind, x = KINDS[k % 4], int(rng.integers(5))
         values = {"number": x / 4.0, "category": f"v{x}", "flag": x > 2, "tags": [f"t{x}"]}
-        found[f"f{k}"] = values[kind]
-    return found
+        result[f"f{k}"] = values[kind]
+    return result
 
 
 def play(policy: hsb.HSB, first: int, last: int, *, copies: bool = False) -> tuple[hsb.HSB, int]:
@@ -39,12 +39,12 @@ def play(policy: hsb.HSB, first: int, last: int, *, copies: bool = False) -> tup
 
 @pytest.mark.parametrize("arms", [2, 40])
 def test_with_room_or_without_it_is_the_same_policy(arms: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = {}
+    values = {}
     for spare in (states.SPARE, 40_000, 0):
         monkeypatch.setattr(states, "SPARE", spare)
-        made[spare] = play(hsb.HSB(arms=arms, seed=0), 0, ROUNDS)
-    (roomy, few), (tight, more), (_, most) = made.values()
-    assert {policy.digest() for policy, _ in made.values()} == {roomy.digest()}
+        values[spare] = play(hsb.HSB(arms=arms, seed=0), 0, ROUNDS)
+    (roomy, few), (tight, more), (_, most) = values.values()
+    assert {policy.digest() for policy, _ in values.values()} == {roomy.digest()}
     assert few <= more < most if arms == 2 else few < more <= most
     contexts = [context(t) for t in range(ROUNDS)]
     assert np.array_equal(roomy.probabilities(contexts), tight.probabilities(contexts))

@@ -53,7 +53,7 @@ def test_a_copy_learns_alone():
     mixture = learn(mixture_of(), 5)
     digest = mixture.state.digest()
     learn(mixture.copy(), 3)
-    assert mixture.state.digest() == digest and mixture.state.seen == 5
+    assert mixture.state.digest() == digest and mixture.state.learned_rounds == 5
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_copy_learns_alone():
 def test_counts_that_no_rounds_lead_to_are_refused(at, value, message):
     arrays = {name: array.copy() for name, array in learn(mixture_of(), 5).to_arrays().items()}
     again = mixture_of().from_arrays(arrays, PRIOR, 5)
-    assert again.state.sums.tolist() == learn(mixture_of(), 5).state.sums.tolist() and again.state.seen == 5
+    assert again.state.sums.tolist() == learn(mixture_of(), 5).state.sums.tolist() and again.state.learned_rounds == 5
     arrays["counted"][at] = value
     with pytest.raises(ValueError, match=message):
         mixture_of().from_arrays(arrays, PRIOR, 5)

@@ -18,9 +18,9 @@ from hsb.policies.tree_thompson import TreeThompson
 
 def saved(policy: TreeThompson, folder: Any) -> TreeThompson:
     policy.save(folder / "policy.hsb")
-    found = hsb.load(folder / "policy.hsb")
-    assert isinstance(found, TreeThompson)
-    return found
+    loaded_policy = hsb.load(folder / "policy.hsb")
+    assert isinstance(loaded_policy, TreeThompson)
+    return loaded_policy
 
 
 @pytest.mark.parametrize(

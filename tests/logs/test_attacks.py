@@ -59,8 +59,8 @@ def test_vw_keeps_columns(tmp_path):
         n = len(points)
         batch = hsb.logs.Batch.of(contexts=points, arm=[0] * n, reward=[0] * n, propensity=[0.5] * n, arms=["a", "b"])
         hsb.logs.write(path, [batch], "vw")
-        [found] = hsb.logs.open(path)
-        assert np.array_equal(found.contexts, points)
+        [result] = hsb.logs.open(path)
+        assert np.array_equal(result.contexts, points)
     wide = hsb.logs.Batch.of(contexts=np.ones((2, 6)), arm=[0] * 2, reward=[0] * 2, propensity=[0.5] * 2, arms=["a", "b"])
     with pytest.raises(hsb.InputError, match="same features"):
         hsb.logs.write(path, [batch, wide], "vw")

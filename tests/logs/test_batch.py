@@ -21,7 +21,7 @@ def test_columns_are_checked_and_kept():
 
 
 @pytest.mark.parametrize(
-    "rows", [slice(1, None), np.array([2, 0]), np.array([True, False, True])], ids=["slice", "places", "booleans"]
+    "rows", [slice(1, None), np.array([2, 0]), np.array([True, False, True])], ids=["slice", "indices", "booleans"]
 )
 def test_some_of_the_rows(rows):
     batch = Batch.of(**GIVEN, available=np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool))

@@ -14,21 +14,21 @@ def test_what_is_in_a_log():
         "click": [t % 5 == 0 for t in range(rows)],
     }
     log = hsb.logs.open(table, arm="shown", propensity="p", reward="click", rows=7)
-    found = log.describe()
+    result = log.describe()
     used = [t for t in range(rows) if t != 5]
-    assert (found.rows, found.skipped) == (39, 1)
-    assert found.average_reward == sum(t % 5 == 0 for t in used) / 39
-    for each in found.arms:
+    assert (result.rows, result.skipped) == (39, 1)
+    assert result.average_reward == sum(t % 5 == 0 for t in used) / 39
+    for each in result.arms:
         own = [t for t in used if table["shown"][t] == each["arm"]]
         assert each["rows"] == len(own) and abs(each["average_reward"] - sum(t % 5 == 0 for t in own) / len(own)) < 1e-12
         assert each["propensity"] == min(table["p"][t] for t in own)
-    columns = {each["name"]: (each["kind"], each["missing"]) for each in found.columns}
+    columns = {each["name"]: (each["kind"], each["missing"]) for each in result.columns}
     assert columns == {
         "age": ("number", 10 / 39),
         "country": ("category", 20 / 39 - 1 / 39 * (5 % 2 == 0)),
         "none": (None, 1.0),
     }
-    assert "none: only missing values, missing in 100.0% of rows" in str(found) and found.to_dict()["rows"] == 39
+    assert "none: only missing values, missing in 100.0% of rows" in str(result) and result.to_dict()["rows"] == 39
 
 
 def test_of_a_log_without_names_there_are_no_columns():

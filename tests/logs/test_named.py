@@ -77,8 +77,10 @@ def test_the_order_of_columns_does_not_matter_and_others_are_ignored(tmp_path):
     assert trained(write_csv(tmp_path / "turned.csv", turned), context=None).digest() == policy.digest()
     right = hsb.evaluate.off_policy(policy, hsb.logs.open(later, **PARTS, context=CONTEXT))
     more = {"noise": ["a", "b", "c"] * (ROWS // 3), **{name: later[name] for name in reversed(later)}}
-    found = hsb.evaluate.off_policy(policy, hsb.logs.open(write_csv(tmp_path / "later.csv", more), **PARTS))
-    assert found["ips"] == right["ips"] and found["dr"].value == pytest.approx(right["dr"].value, abs=2e-3)  # another model
+    estimate = hsb.evaluate.off_policy(policy, hsb.logs.open(write_csv(tmp_path / "later.csv", more), **PARTS))
+    assert estimate["ips"] == right["ips"] and estimate["dr"].value == pytest.approx(
+        right["dr"].value, abs=2e-3
+    )  # another model
     before = policy.rounds
     hsb.learn_from(policy, hsb.logs.open(more, **PARTS))
     assert policy.rounds == before + ROWS and "noise" not in policy.learner.named_columns
@@ -136,13 +138,13 @@ def test_kinds_of_text(tmp_path, kind):
     log = hsb.logs.open(write_csv(tmp_path / "log.csv", columns), **PARTS)
     [batch] = log.by_name()
     assert log.kinds().known == {"x": kind} and len(log.problems) == 0
-    found = [batch.named.context(t)["x"] for t in range(len(words))]
+    results = [batch.named.context(t)["x"] for t in range(len(words))]
     right = {
         "number": [3.0, 4.5, None, None, None, None, -1000.0, float("inf")],
         "flag": [True, False, None, True, False],
         "category": ["FR", None, "none", "12", "true"],
     }
-    assert [None if x != x else x for x in found] == right[kind]
+    assert [None if x != x else x for x in results] == right[kind]
     forced = next(iter(hsb.logs.open(tmp_path / "log.csv", **PARTS, categories=["x"]).by_name()))
     assert [forced.named.context(t)["x"] for t in range(len(words))] == [word or None for word in words]
 
@@ -183,8 +185,8 @@ def test_a_policy_says_how_text_is_to_be_understood(tmp_path):
     later = shop(600, seed=1) | {"code": [str(1 + k % 6) for k in range(600)]}
     right = hsb.evaluate.off_policy(policy, hsb.logs.open(later, **PARTS), estimators="ips")
     written = later | {"is_member": [int(x) for x in later["is_member"]]}
-    found = hsb.evaluate.off_policy(policy, hsb.logs.open(write_csv(tmp_path / "l.csv", written), **PARTS), estimators="ips")
-    assert found["ips"] == right["ips"]
+    estimate = hsb.evaluate.off_policy(policy, hsb.logs.open(write_csv(tmp_path / "l.csv", written), **PARTS), estimators="ips")
+    assert estimate["ips"] == right["ips"]
     other = hsb.logs.open(write_csv(tmp_path / "l.csv", written), **PARTS)
     assert other.kinds().known["is_member"] == other.kinds().known["code"] == "number"  # by itself
     unseen = later | {"country": ["ZZ"] * 600, "spend": [None] * 600}
@@ -245,9 +247,9 @@ def test_columns_for_policies_that_take_numbers():
     assert hsb.learn_from(policy, log, context=encoder) == ROWS
     back = from_dict(encoder.to_dict())
     right = hsb.evaluate.off_policy(policy, hsb.logs.open(later, **PARTS), context=encoder)
-    found = hsb.evaluate.off_policy(policy, hsb.logs.open(later, **PARTS), context=back)
-    assert found["dr"] == right["dr"] and found.rows == ROWS
-    assert right["dr"].low > found.logged + 0.02
+    estimate = hsb.evaluate.off_policy(policy, hsb.logs.open(later, **PARTS), context=back)
+    assert estimate["dr"] == right["dr"] and estimate.rows == ROWS
+    assert right["dr"].low > estimate.logged + 0.02
     with pytest.raises(hsb.InputError, match="no country"):
         hsb.learn_from(policy, hsb.logs.open(columns, **PARTS, context=["device"]), context=encoder)
     chain = Chain(Columns(), PCA(2), MinMax()).fit(log.head(500))

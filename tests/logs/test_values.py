@@ -30,8 +30,8 @@ def test_labels_are_as_they_are():
 def test_a_coded_column_is_its_values():
     column = Coded(np.array([1, 0, -1, 1]), ["a", "b"])
     assert list(column) == ["b", "a", None, "b"] and len(column) == 4
-    found = encode_labels(["x", "y", "x", None])
-    assert found.values == ["x", "y"] and found.codes.tolist() == [0, 1, 0, -1]
+    result = encode_labels(["x", "y", "x", None])
+    assert result.values == ["x", "y"] and result.codes.tolist() == [0, 1, 0, -1]
 
 
 def test_equal_ids_are_one_and_others_are_not():
@@ -40,5 +40,5 @@ def test_equal_ids_are_one_and_others_are_not():
 
 
 def test_times_are_seconds():
-    found, bad = times(["1970-01-01 00:01:00+00:00", "61.5", "", "soon"])
-    assert found[:2].tolist() == [60.0, 61.5] and np.isnan(found[2:]).all() and bad.tolist() == [False, False, False, True]
+    result, bad = times(["1970-01-01 00:01:00+00:00", "61.5", "", "soon"])
+    assert result[:2].tolist() == [60.0, 61.5] and np.isnan(result[2:]).all() and bad.tolist() == [False, False, False, True]

@@ -11,8 +11,8 @@ def test_the_first_reason_stays():
     why.note(np.array([True, True, False, False]), "it is odd")
     why.set(2, "it is last")
     assert why.good.tolist() == [False, False, False, True]
-    said = dict(why)
-    assert said[0] == "it is odd" and said[1] == said[2] == "it is late" and 3 not in said
+    answer = dict(why)
+    assert answer[0] == "it is odd" and answer[1] == answer[2] == "it is late" and 3 not in answer
 
 
 def test_rows_without_a_reason_are_good():

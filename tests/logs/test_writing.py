@@ -32,5 +32,5 @@ def test_a_file_appears_when_it_is_whole(tmp_path):
 def test_problems_are_counted_and_the_rest_converted(tmp_path):
     path = tmp_path / "log"
     path.write_text("1317513291 id-4 0 |user 1 9 |id-4 |id-7\nnonsense\n")
-    found = convert(path, tmp_path / "log.parquet", "yahoo-r6b")
-    assert found.rows == 1 and len(found.problems) == 1
+    result = convert(path, tmp_path / "log.parquet", "yahoo-r6b")
+    assert result.rows == 1 and len(result.problems) == 1

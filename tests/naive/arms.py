@@ -51,7 +51,7 @@ def counts(rows, start, arm, worth, plays):
 def parts(member):
     """Return these pieces of an ensemble as plain arrays: linear, cosines (weights, covariances, precision), nodes, cuts."""
     F, I = member
-    M, room, d, k = (int(I[i]) for i in (h.ARMS, p.ROOM, p.PLACES, p.COSINES))
+    M, room, d, k = (int(I[i]) for i in (h.ARMS, p.ROOM, p.COLUMNS, p.COSINES))
     at = int(I[p.LINEAR])
     linear = F[at : at + M * room].reshape(M, room)[:, :d]
     spread = F[at + M * room : at + M * room + M * room * room].reshape(M, room, room)[:, :d, :d]

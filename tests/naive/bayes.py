@@ -86,8 +86,8 @@ class FadingTree:
         return [(level, leaf // self.k ** (self.depth - level)) for level in range(self.depth + 1)]
 
     def _counts(self, node: Node) -> Array:
-        found: Array = self.extra.get(node, np.zeros((self.arms, 2))) + self.prior
-        return found
+        result: Array = self.extra.get(node, np.zeros((self.arms, 2))) + self.prior
+        return result
 
     def _odds(self, node: Node) -> tuple[float, float]:
         """Return ln of the probabilities of stopping and of continuing."""
@@ -147,22 +147,22 @@ def least(counts: Array, available: Collection[int] | None = None, points: int =
         f = np.exp(bad * low + good * high + math.lgamma(good + bad) - math.lgamma(good) - math.lgamma(bad))
         pairs = h / 3 * (f[:-2:2] + 4 * f[1:-1:2] + f[2::2])
         density[m], survival[m] = f[::2], 1.0 - np.concatenate(([0.0], np.cumsum(pairs)))
-    found = np.zeros(len(counts))
+    result = np.zeros(len(counts))
     for m in arms:
         others = np.prod([survival[j] for j in arms if j != m], axis=0)
-        found[m] = 2 * h * np.sum(density[m] * others)  # the trapezoid rule: exponentially accurate over the whole line
-    return found
+        result[m] = 2 * h * np.sum(density[m] * others)  # the trapezoid rule: exponentially accurate over the whole line
+    return result
 
 
 def exact_least(counts: Sequence[tuple[int, int]]) -> Array:
     """Return `least` for whole counts, exactly: densities and survivals are polynomials with rational coefficients."""
 
     def times(p: list[Fraction], q: list[Fraction]) -> list[Fraction]:
-        found = [Fraction(0)] * (len(p) + len(q) - 1)
+        results = [Fraction(0)] * (len(p) + len(q) - 1)
         for i, x in enumerate(p):
             for j, y in enumerate(q):
-                found[i + j] += x * y
-        return found
+                results[i + j] += x * y
+        return results
 
     densities, survivals = [], []
     for good, bad in counts:
@@ -170,12 +170,12 @@ def exact_least(counts: Sequence[tuple[int, int]]) -> Array:
         f = [Fraction(0)] * (bad - 1) + [scale * (-1) ** i * math.comb(good - 1, i) for i in range(good)]
         densities.append(f)
         survivals.append([Fraction(1)] + [-c / (i + 1) for i, c in enumerate(f)])
-    found = []
+    results = []
     for m, p in enumerate(densities):
         for j, survival in enumerate(survivals):
             p = times(p, survival) if j != m else p
-        found.append(float(sum(c / (i + 1) for i, c in enumerate(p))))
-    return np.array(found)
+        results.append(float(sum(c / (i + 1) for i, c in enumerate(p))))
+    return np.array(results)
 
 
 class Ridge:
@@ -189,10 +189,10 @@ class Ridge:
         self.seen[arm].append((np.array(z), loss))
 
     def scores(self, z: Array) -> Array:
-        found = []
+        results = []
         for rounds in self.seen:
             Z = np.array([row for row, _ in rounds]).reshape(-1, self.d)
             A = self.ridge * np.eye(self.d) + Z.T @ Z
             theta = np.linalg.solve(A, Z.T @ np.array([loss for _, loss in rounds]))
-            found.append(z @ theta - self.alpha * math.sqrt(z @ np.linalg.solve(A, z)))
-        return np.array(found)
+            results.append(z @ theta - self.alpha * math.sqrt(z @ np.linalg.solve(A, z)))
+        return np.array(results)

@@ -26,15 +26,15 @@ def fixed(batches, distribution):
 
 def terms(rows, predict):
     """Return one dict for each event: w, w r, and the doubly robust term; None if the candidate cannot play."""
-    found = []
+    results = []
     for row in rows:
         if not row["policy"]:
-            found.append(None)
+            results.append(None)
             continue
         w = row["policy"].get(row["arm"], 0.0) / row["propensity"]
         d = sum(p * predict(row, arm) for arm, p in row["policy"].items())
-        found.append({"w": w, "ips": w * row["reward"], "dr": d + w * (row["reward"] - predict(row, row["arm"]))})
-    return found
+        results.append({"w": w, "ips": w * row["reward"], "dr": d + w * (row["reward"] - predict(row, row["arm"]))})
+    return results
 
 
 def difference(mine, other, estimator):

@@ -35,13 +35,13 @@ class Machines:
     def learn(self, x: np.ndarray, target: list[int]) -> list[int]:
         """Predict x, then learn its target; return the prediction."""
         self.rows.append(x)
-        said = self.codeword(x)
+        answer = self.codeword(x)
         z = self.scaled(x)
         for k, bit in enumerate(target):
             if bit * float(np.dot(self.weights[k], z)) <= 0:
                 self.weights[k] = self.weights[k] + bit * z
             self.past[k].append(self.weights[k].copy())
-        return said
+        return answer
 
 
 def nearest(matrix: list[list[int]], word: list[int]) -> dict[int, Fraction]:

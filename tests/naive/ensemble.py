@@ -56,7 +56,7 @@ class Ridge:
 
 @dataclass
 class Cut:
-    place: int
+    column: int
     arms: int
     threshold: float | None = None
     sides: Array = field(init=False)
@@ -81,7 +81,7 @@ class Node:
     visited: int = 0
     look: int = 15
     stop: float = 0.5
-    place: int = 0
+    column: int = 0
     threshold: float = 0.0
     children: "tuple[Node, Node] | None" = None
 
@@ -89,7 +89,7 @@ class Node:
 class Forest:
     def __init__(self, arms: int, nodes: int, blocks: int) -> None:
         self.arms, self.nodes, self.blocks, self.used = arms, nodes, blocks, 0
-        self.probabilities = np.zeros(0)  # of the places but the constant
+        self.probabilities = np.zeros(0)  # of the columns but the constant
         self.start()
 
     def random(self) -> float:
@@ -99,12 +99,12 @@ class Forest:
     def draw(self) -> list[Cut]:
         cuts = []
         for _ in range(CUTS):
-            u, place = self.random(), 0
+            u, column = self.random(), 0
             if len(self.probabilities):
                 sums = np.cumsum(self.probabilities)
                 sums[-1] = 1.0
-                place = 1 + int(np.count_nonzero(sums <= u))
-            cuts.append(Cut(place, self.arms))
+                column = 1 + int(np.count_nonzero(sums <= u))
+            cuts.append(Cut(column, self.arms))
         return cuts
 
     def start(self) -> None:
@@ -119,7 +119,7 @@ class Forest:
     def path(self, tree: Node, z: Array) -> list[Node]:
         nodes = [tree]
         while nodes[-1].children is not None:
-            nodes.append(nodes[-1].children[int(z[nodes[-1].place] > nodes[-1].threshold)])
+            nodes.append(nodes[-1].children[int(z[nodes[-1].column] > nodes[-1].threshold)])
         return nodes
 
     @staticmethod
@@ -172,15 +172,15 @@ class Forest:
             if cut.threshold is None:
                 if self.random() >= 0.3:
                     continue
-                cut.threshold = z[cut.place] + (-1e-9 if self.random() < 0.5 else 1e-9)
-            cut.sides[int(z[cut.place] > cut.threshold), arm] += loss, 1 - loss
+                cut.threshold = z[cut.column] + (-1e-9 if self.random() < 0.5 else 1e-9)
+            cut.sides[int(z[cut.column] > cut.threshold), arm] += loss, 1 - loss
         if leaf.visited < leaf.look or level >= DEEPEST:
             return
         leaf.look = math.ceil(1.5 * leaf.visited)
         best = max(leaf.cuts, key=Cut.gain)
         if self.nodes_used + 2 <= self.nodes and best.gain() > 2.0:
             assert best.threshold is not None
-            leaf.place, leaf.threshold, leaf.stop = best.place, best.threshold, 0.5
+            leaf.column, leaf.threshold, leaf.stop = best.column, best.threshold, 0.5
             left = Node(best.sides[0].copy(), self.draw())
             right = Node(best.sides[1].copy(), None)
             if self.blocks_used < self.blocks:
@@ -190,10 +190,10 @@ class Forest:
             self.nodes_used += 2
 
     def all(self) -> list[Node]:
-        found = list(self.trees)
-        for node in found:
-            found += node.children or ()
-        return found
+        results = list(self.trees)
+        for node in results:
+            results += node.children or ()
+        return results
 
     def add_arm(self) -> None:
         self.arms += 1
@@ -206,10 +206,10 @@ class Forest:
     def move(self, a: Array, c: Array) -> None:
         for node in self.all():
             if node.children:
-                node.threshold = a[node.place] * node.threshold + c[node.place]
+                node.threshold = a[node.column] * node.threshold + c[node.column]
             for cut in node.cuts or ():
                 if cut.threshold is not None:
-                    cut.threshold = a[cut.place] * cut.threshold + c[cut.place]
+                    cut.threshold = a[cut.column] * cut.threshold + c[cut.column]
 
 
 class Ensemble:
@@ -242,16 +242,16 @@ class Ensemble:
         if forest:
             self.forest.start()
 
-    def set_places(self, groups: list[int]) -> None:
-        before, places, features = len(self.precision), 1 + len(groups), max(len(set(groups)), 1)
+    def set_columns(self, groups: list[int]) -> None:
+        before, columns, features = len(self.precision), 1 + len(groups), max(len(set(groups)), 1)
         fresh = self.rounds == 0
         first = 0 if fresh else before
-        new = np.full(places - first, 0.15 * (features + 1))
+        new = np.full(columns - first, 0.15 * (features + 1))
         self.precision = np.concatenate([self.precision[:first], new])
         rows = [self.frequencies[:first]]
         bands = 2.0 ** np.random.Generator(np.random.PCG64(0x57415645)).uniform(size=self.count)
-        for place in range(first, places):
-            normal = np.random.Generator(np.random.PCG64([0x46524551, place])).normal(size=self.count)
+        for column in range(first, columns):
+            normal = np.random.Generator(np.random.PCG64([0x46524551, column])).normal(size=self.count)
             rows.append((normal * bands / (2 * math.pi * math.sqrt(features)))[None])
         self.frequencies = np.concatenate(rows)
         self.forest.probabilities = np.array([1 / groups.count(g) / features for g in groups])

@@ -16,10 +16,10 @@ Available = Collection[int] | None
 
 def one_hot(arms: Sequence[int], count: int) -> Array:
     """Advice of one arm each, as distributions."""
-    found = np.zeros((len(arms), count))
+    result = np.zeros((len(arms), count))
     for k, arm in enumerate(arms):
-        found[k, arm] = 1.0
-    return found
+        result[k, arm] = 1.0
+    return result
 
 
 class Exp4:
@@ -30,8 +30,8 @@ class Exp4:
 
     @property
     def weights(self) -> Array:
-        found: Array = np.exp(self.log_w - np.logaddexp.reduce(self.log_w))
-        return found
+        result: Array = np.exp(self.log_w - np.logaddexp.reduce(self.log_w))
+        return result
 
     def awake(self, advice: Array, available: Available) -> tuple[npt.NDArray[np.bool_], Array]:
         """Return the experts that advise an available arm, and the advice of each over the available arms."""
@@ -50,8 +50,8 @@ class Exp4:
         if not awake.any():
             return np.isin(np.arange(advice.shape[1]), list(available or [])) / len(available or [0])
         weights = np.exp(self.log_w[awake] - np.logaddexp.reduce(self.log_w[awake]))
-        found: Array = weights @ shares[awake]
-        return found / found.sum()
+        result: Array = weights @ shares[awake]
+        return result / result.sum()
 
     def learn(self, advice: Array, arm: int, x: float, available: Available = None) -> None:
         awake, shares = self.awake(advice, available)

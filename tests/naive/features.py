@@ -49,9 +49,9 @@ class NaiveReader:
                 self.order.append((name, "=" + value))
 
     def z(self, context: dict[str, Any]) -> list[float]:
-        return [1.0] + [self._place(name, what, context.get(name)) for name, what in self.order]
+        return [1.0] + [self._column(name, what, context.get(name)) for name, what in self.order]
 
-    def _place(self, name: str, what: str, value: Any) -> float:
+    def _column(self, name: str, what: str, value: Any) -> float:
         if what == "missing":
             return float(absent(value))
         if absent(value):
@@ -72,12 +72,12 @@ class NaiveReader:
         return [row[name] for row in self.observed[: self.fitted] if not absent(row.get(name))]
 
     def cells(self, context: dict[str, Any]) -> list[int]:
-        found = []
+        results = []
         for name in self.inputs:
-            found.append(self._cell(name, context.get(name)))
+            results.append(self._cell(name, context.get(name)))
             if self.kinds[name] == "number":
-                found.append(leading_bits(context.get(name)))
-        return found
+                results.append(leading_bits(context.get(name)))
+        return results
 
     def _cell(self, name: str, value: Any) -> int:
         if absent(value):

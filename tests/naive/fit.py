@@ -19,8 +19,8 @@ def solved(X: Array, y: Array, precision: Array, expected: float) -> Array:
 def left_out(X: Array, y: Array, precision: Array, expected: float) -> Array:
     """Return each row's prediction by a regression on all others, cut to [0, 1], less 1/2; y is less 1/2 too."""
     every = np.arange(len(y))
-    found = [float(x @ solved(X[every != t], y[every != t], precision, expected)) for t, x in enumerate(X)]
-    return np.clip(np.array(found), -0.5, 0.5)
+    results = [float(x @ solved(X[every != t], y[every != t], precision, expected)) for t, x in enumerate(X)]
+    return np.clip(np.array(results), -0.5, 0.5)
 
 
 def evidence(X: Array, y: Array, precision: Array, expected: float, noise: float) -> float:
@@ -44,24 +44,24 @@ def grown(forest: Forest, Z: Array, arm: Array, loss: Array, rows: list[int]) ->
                 continue
             best: tuple[float, Cut | None] = (GAIN, None)
             for _ in range(TRIES):
-                cut = Cut(place(forest), forest.arms)
-                cut.threshold = Z[own[min(int(forest.random() * len(own)), len(own) - 1)], cut.place]
+                cut = Cut(draw_column(forest), forest.arms)
+                cut.threshold = Z[own[min(int(forest.random() * len(own)), len(own) - 1)], cut.column]
                 cut.threshold += -1e-9 if forest.random() < 0.5 else 1e-9
                 for t in own:
-                    cut.sides[int(Z[t, cut.place] > cut.threshold), arm[t]] += loss[t], 1 - loss[t]
+                    cut.sides[int(Z[t, cut.column] > cut.threshold), arm[t]] += loss[t], 1 - loss[t]
                 best = max(best, (cut.gain(), cut), key=lambda each: each[0])
             if (cut := best[1]) is None:
                 continue
             assert cut.threshold is not None
-            node.place, node.threshold = cut.place, cut.threshold
-            parts = [[t for t in own if (Z[t, cut.place] > cut.threshold) == side] for side in (False, True)]
+            node.column, node.threshold = cut.column, cut.threshold
+            parts = [[t for t in own if (Z[t, cut.column] > cut.threshold) == side] for side in (False, True)]
             left, right = (Node(np.zeros((forest.arms, 2)), None) for _ in range(2))
             node.children = (left, right)
             forest.nodes_used += 2
             waiting += [(left, parts[0], level + 1), (right, parts[1], level + 1)]
 
 
-def place(forest: Forest) -> int:
+def draw_column(forest: Forest) -> int:
     """Draw a column as a leaf does for its cuts."""
     u = forest.random()
     sums = np.cumsum(forest.probabilities)
@@ -81,10 +81,10 @@ def watch(forest: Forest) -> None:
 
 def numbered(forest: Forest) -> list[Node]:
     """Roots, then the nodes of the first tree level by level, of the second, ..."""
-    found = list(forest.trees)
+    results = list(forest.trees)
     for root in forest.trees:
         own = [root]
         for node in own:
             own += node.children or ()
-        found += own[1:]
-    return found
+        results += own[1:]
+    return results

@@ -100,7 +100,7 @@ def kary_tree(k: int, depth: int, stop: float | None = None) -> Hierarchy:
 
     def region(path: tuple[int, ...]) -> Iterable[int]:
         width = k ** (depth - len(path))
-        first = width * sum(digit * k**place for place, digit in enumerate(reversed(path)))
+        first = width * sum(digit * k**index for index, digit in enumerate(reversed(path)))
         return range(first, first + width)
 
     def split(path: tuple[int, ...]) -> Iterator[Group]:
@@ -191,13 +191,13 @@ def random_hierarchy(rng: np.random.Generator, leaves: int) -> Hierarchy:
     """A random graph on sets of leaves; a set of two or more has 1 to 3 groups."""
 
     def split(node: frozenset[int]) -> Iterable[Group]:
-        found: dict[frozenset[frozenset[int]], Group] = {}
+        result: dict[frozenset[frozenset[int]], Group] = {}
         for _ in range(rng.integers(1, 4) if len(node) > 1 else 0):
             members = rng.permutation(sorted(node)).tolist()
             count = rng.integers(1, min(len(node), 4))  # cuts: one less than parts
             cuts = sorted(rng.choice(range(1, len(node)), count, replace=False).tolist())
             parts = [frozenset(members[a:b]) for a, b in pairwise([0, *cuts, len(node)])]
-            found[frozenset(parts)] = tuple(parts)  # a repeated division counts once
-        return found.values()
+            result[frozenset(parts)] = tuple(parts)  # a repeated division counts once
+        return result.values()
 
     return _grow(frozenset(range(leaves)), leaves, lambda node: node, split)

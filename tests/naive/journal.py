@@ -125,7 +125,7 @@ class Naive:
             return self.arms.index(arm), propensity
         p = policy.probabilities(context, available=names)
         floor, ramp, total = settings["floor"], settings["ramp"], 0.0
-        found = None
+        result = None
         for k, arm in enumerate(policy.arms):
             q = ramp * ((1.0 - floor) * p[k] + (floor / len(names) if arm in names else 0.0))
             if ramp < 1 and self.arms.index(arm) == row.baseline:
@@ -133,6 +133,6 @@ class Naive:
             total += q
             if q > 0.0:
                 last = (self.arms.index(arm), min(float(q), 1.0))
-            if found is None and u < total:
-                found = (self.arms.index(arm), min(float(q), 1.0))
-        return found or last
+            if result is None and u < total:
+                result = (self.arms.index(arm), min(float(q), 1.0))
+        return result or last

@@ -20,7 +20,7 @@ def loss(X, y, available, W, penalty, of_constant):
 
 def slope(X, y, available, W, penalty, of_constant):
     """Return the gradient of the objective, by differences."""
-    found = np.zeros(np.shape(W))
+    result = np.zeros(np.shape(W))
     for j in range(len(W)):
         for k in range(len(W[0])):
             ends = []
@@ -28,8 +28,8 @@ def slope(X, y, available, W, penalty, of_constant):
                 moved = np.array(W, dtype=float)
                 moved[j, k] += step
                 ends.append(loss(X, y, available, moved, penalty, of_constant))
-            found[j, k] = (ends[0] - ends[1]) / 2e-5
-    return found
+            result[j, k] = (ends[0] - ends[1]) / 2e-5
+    return result
 
 
 def calibration(predicted, shown, bins=10):

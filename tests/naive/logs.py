@@ -12,10 +12,10 @@ def parse_line(line, r6a):
     """Return (time, shown, click, context, pool) of one line without its newline; None if it is malformed."""
     label = NUMBER if r6a else f"id-{NUMBER}"
     line = line.removesuffix("\r")
-    found = re.fullmatch(rf" *({NUMBER}) +({label}) +([01]) +\|user((?: +[^ |\r]+)*) *((?:\|[^|]*)*)", line)
-    if not found or (found[5] and not re.search(r" \|", line[line.index("|user") :])):
+    result = re.fullmatch(rf" *({NUMBER}) +({label}) +([01]) +\|user((?: +[^ |\r]+)*) *((?:\|[^|]*)*)", line)
+    if not result or (result[5] and not re.search(r" \|", line[line.index("|user") :])):
         return None
-    features = found[4].split()
+    features = result[4].split()
     context = np.full(6 if r6a else 136, np.nan)
     for word in features:
         pair = re.fullmatch(rf"({NUMBER}):({DECIMAL})" if r6a else f"({NUMBER})()", word)
@@ -27,7 +27,7 @@ def parse_line(line, r6a):
             return None
         context[int(pair[1]) - 1] = float(pair[2]) if r6a else 1.0
     pool = []
-    pieces = found[5].split("|")[1:]
+    pieces = result[5].split("|")[1:]
     for k, piece in enumerate(pieces):
         words = re.fullmatch(rf"({label})((?: +{NUMBER}:{DECIMAL})*)( *)" if r6a else rf"({label})()( *)", piece)
         if not words or (k < len(pieces) - 1 and not piece.endswith(" ")):
@@ -35,9 +35,9 @@ def parse_line(line, r6a):
         if not all(is_short(word.split(":")[1]) for word in words[2].split()):
             return None
         pool.append(words[1])
-    if not features or not pool or len(set(pool)) < len(pool) or found[2] not in pool:
+    if not features or not pool or len(set(pool)) < len(pool) or result[2] not in pool:
         return None
-    return int(found[1]), found[2], int(found[3]), np.nan_to_num(context), pool
+    return int(result[1]), result[2], int(result[3]), np.nan_to_num(context), pool
 
 
 def is_short(word):

@@ -89,8 +89,8 @@ def values(rows, predict, clip):
         sums["direct"] += d
         sums["dr"] += d + w * (r - q)
         sums["switch"] += d + (w * (r - q) if w <= clip else 0.0)
-    found = {name: total / n for name, total in sums.items()}
-    return found | {"snips": sums["ips"] / weights}, weights**2 / squares
+    table_of_values = {name: total / n for name, total in sums.items()}
+    return table_of_values | {"snips": sums["ips"] / weights}, weights**2 / squares
 
 
 def safe(weights, rewards, error=0.025):

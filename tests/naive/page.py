@@ -57,10 +57,10 @@ def bands(updates, rule, error=0.05):
 
 def shares(stamps, arms, width, count):
     """Return the share of each arm in each phase of time."""
-    found = {}
+    values = {}
     for at, arm in zip(stamps, arms, strict=True):
-        found.setdefault(at // width, []).append(arm)
-    return [[some.count(k) / len(some) for k in range(count)] for _, some in sorted(found.items())]
+        values.setdefault(at // width, []).append(arm)
+    return [[some.count(k) / len(some) for k in range(count)] for _, some in sorted(values.items())]
 
 
 def within(values, tenths):

@@ -13,4 +13,4 @@ def test_a_sound_replay_is_not_warned_of():
 
 @pytest.mark.parametrize("change", [{"matched": 0}, {"matched": FEW - 1}, {"rejected": 9990, "floor": 0.00003, "matched": 3}])
 def test_a_thin_one_is(change):
-    assert all(len(said) > 20 for said in advice(**(SOUND | change))) and list(advice(**(SOUND | change)))
+    assert all(len(answer) > 20 for answer in advice(**(SOUND | change))) and list(advice(**(SOUND | change)))

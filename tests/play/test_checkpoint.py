@@ -41,8 +41,8 @@ def test_a_stopped_replay_goes_on_with_the_same_result(name, batches, tmp_path):
             replay(POLICIES[name](), batches, seed=3, checkpoint=path, every=500, progress=stop_at(rounds))
         assert path.exists()
     policy, told = POLICIES[name](), []
-    found = replay(policy, batches, seed=3, checkpoint=path, every=500, progress=lambda done, total: told.append(done))
-    assert found == right
+    result = replay(policy, batches, seed=3, checkpoint=path, every=500, progress=lambda done, total: told.append(done))
+    assert result == right
     same(policy, whole)
     assert told[0] > 2000 and not list(tmp_path.iterdir())  # it did go on, and cleared up
 

@@ -85,11 +85,11 @@ def test_the_guarantee_goes_on_as_it_was():
         told.append((decision.arm, loss, decision.propensity, fitted.learner.baseline.shift))
         fitted.learn(decision, loss=loss)
         assert t % 100 or fitted.certificate().rounds == 801 + t
-    found = fitted.certificate()
+    result = fitted.certificate()
     for arm in ARMS:
         left = sum(loss - b - (loss - b) / probability * (shown == arm) for shown, loss, probability, b in told)
-        price = (math.log(3) + math.log(4) - math.log(MIXTURE)) / found.rate
-        assert left <= found.excess + price + 1e-6
+        price = (math.log(3) + math.log(4) - math.log(MIXTURE)) / result.rate
+        assert left <= result.excess + price + 1e-6
 
 
 def test_it_does_not_matter_how_the_log_comes(tmp_path):
@@ -201,9 +201,9 @@ def test_columns_that_are_identifiers_are_named():
         "zip": [f"{k:05d}" for k in rng.integers(100_000, size=n)],
         "city": [f"city {k}" for k in np.minimum(rng.geometric(0.05, size=n), 90)],
     }
-    with pytest.warns(UserWarning, match="Leave out the column 'zip', or group it") as found:
+    with pytest.warns(UserWarning, match="Leave out the column 'zip', or group it") as result:
         learned(columns)
-    assert len(found) == 1
+    assert len(result) == 1
     distinct = len(set(columns["zip"]))
-    assert f"of its {distinct} categories in 600 rows 64 are distinct, those of " in str(found[0].message)
+    assert f"of its {distinct} categories in 600 rows 64 are distinct, those of " in str(result[0].message)
     assert len(set(columns["city"])) > 64

@@ -21,5 +21,5 @@ def test_by_name_rows_with_missing_values_are_there(log):
 def test_a_function_makes_contexts(log):
     policy = hsb.HSB(hsb.BinaryTree(depth=2, space=hsb.Box(0, 100)), arms=["a", "b"])
     (batch,) = read_for(log, [policy])
-    made = own_contexts(policy, batch, lambda rows: rows[:, 0] / 2)
-    np.testing.assert_array_equal(np.ravel(made), [15.5, 20.0])
+    result = own_contexts(policy, batch, lambda rows: rows[:, 0] / 2)
+    np.testing.assert_array_equal(np.ravel(result), [15.5, 20.0])

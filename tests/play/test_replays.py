@@ -18,9 +18,9 @@ from hsb.play import Replay, replay, replay_all
 def test_compiled_equals_one_by_one(name):
     fast, slow, cut = POLICIES[name](), POLICIES[name](), POLICIES[name]()
     batches = BATCHES if name.startswith(("HSB", "Exp3", "SExp3")) else BATCHES[:2]
-    found = replay(fast, batches)
+    result = replay(fast, batches)
     seen, matched, total = naive_logs.replay(slow, batches, context=float_of)
-    assert (found.rounds, found.matched, found.total) == (seen, matched, total)
+    assert (result.rounds, result.matched, result.total) == (seen, matched, total)
     assert fast.rounds == slow.rounds == matched > 0
     assert fast.arms == slow.arms
     assert fast.rng.bit_generator.state == slow.rng.bit_generator.state
@@ -39,8 +39,8 @@ def test_compiled_equals_one_by_one(name):
 def test_a_few_rows(name):
     fast, slow = POLICIES[name](), POLICIES[name]()
     few = [BATCHES[0].take(slice(60)), BATCHES[-1].take(slice(60))]
-    found = replay(fast, few)
-    assert (found.rounds, found.matched, found.total) == naive_logs.replay(slow, few, context=float_of)
+    result = replay(fast, few)
+    assert (result.rounds, result.matched, result.total) == naive_logs.replay(slow, few, context=float_of)
     assert np.array_equal(beliefs(fast), beliefs(slow))
 
 
@@ -96,13 +96,13 @@ def good(x, available):
 def test_replay_is_unbiased_on_a_uniform_log():
     """A fixed policy's average over 24,000 events is within 3 standard errors of the truth; uniform play's truth is far outside (control)."""
     batches, truth = made_log(np.random.default_rng(1), 24_000)
-    found = replay(chooser(good), batches)
+    result = replay(chooser(good), batches)
     right = expected(truth, batches, good)
-    error = math.sqrt(right * (1 - right) / found.matched)
-    assert abs(found.average_reward - right) < 3 * error
+    error = math.sqrt(right * (1 - right) / result.matched)
+    assert abs(result.average_reward - right) < 3 * error
     uniform = sum(np.nanmean(table, axis=1).sum() for table in truth) / 24_000
-    assert abs(found.average_reward - uniform) > 10 * error
-    low, high = found.interval
+    assert abs(result.average_reward - uniform) > 10 * error
+    low, high = result.interval
     assert low < right < high < low + 5 * error
     even = replay(hsb.Uniform(arms=ARMS, seed=0), batches)
     assert even.interval[0] < uniform < even.interval[1]
@@ -121,10 +121,10 @@ def test_rejection_sampling_makes_a_skewed_log_fair():
         for i in range(len(b))
     )
     right /= 40_000
-    found = replay(chooser(last), batches, seed=3)
-    assert found.rejected > 20_000
-    error = math.sqrt(right * (1 - right) / found.matched)
-    assert abs(found.average_reward - right) < 3 * error
+    result = replay(chooser(last), batches, seed=3)
+    assert result.rejected > 20_000
+    error = math.sqrt(right * (1 - right) / result.matched)
+    assert abs(result.average_reward - right) < 3 * error
 
     class Pretended(Log):
         uniform = True
@@ -136,9 +136,9 @@ def test_rejection_sampling_makes_a_skewed_log_fair():
     assert naive.rejected == 0
     assert abs(naive.average_reward - right) > 4 * math.sqrt(right * (1 - right) / naive.matched)
     again = replay(chooser(last), batches, seed=3)
-    assert again == found
+    assert again == result
     smaller = replay(chooser(last), iter(batches), floor=0.01)
-    assert smaller.matched < found.matched
+    assert smaller.matched < result.matched
 
 
 def test_learning_pays():
@@ -157,19 +157,19 @@ def test_contexts_pass_through_an_encoder_and_progress_is_told():
     encoder = hsb.encode.Chain(hsb.encode.PCA(1), hsb.encode.MinMax()).fit(log.head(1000))
     told = []
     policy = hsb.HSB(TREE, arms=["id-0"], learning_rate=0.01, seed=0)
-    found = replay(policy, log, context=encoder, progress=lambda done, total: told.append((done, total)))
+    result = replay(policy, log, context=encoder, progress=lambda done, total: told.append((done, total)))
     assert told == [(8192, 20_000), (16_384, 20_000), (20_000, 20_000)]
     assert policy.arms == ["id-0", *log.arms]
-    assert found.skipped == 0
+    assert result.skipped == 0
 
 
 def test_removed_arms_are_not_played():
     policy = hsb.HSB(TREE, arms=ARMS, learning_rate=0.1, seed=0)
     for arm in ARMS[1:]:
         policy.remove_arm(arm)
-    found = replay(policy, BATCHES)
+    result = replay(policy, BATCHES)
     with_a = sum(int((batch.labels() == "a").sum()) for batch in BATCHES)
-    assert found.matched == with_a  # the only arm left is chosen wherever it is available
+    assert result.matched == with_a  # the only arm left is chosen wherever it is available
 
 
 def test_intervals():

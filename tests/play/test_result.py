@@ -29,9 +29,9 @@ def log_of(rows=2000, share=0.5):
 
 @pytest.fixture(scope="module")
 def policy():
-    made = hsb.HSB(arms=ARMS, seed=0)
-    hsb.learn_from(made, log_of(600), fit=False)
-    return made
+    result = hsb.HSB(arms=ARMS, seed=0)
+    hsb.learn_from(result, log_of(600), fit=False)
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -51,27 +51,32 @@ def cells(html):
 
 
 def test_values_are_equal_in_every_form(results):
-    found = results["off_policy"]
-    head, *rows = cells(found._repr_html_())
-    assert head == ["estimator", "reward", "95% interval", "safe interval"] and rows.pop()[1] == f"{found.logged:.4f}"
-    assert [float(row[1]) for row in rows] == [round(found[name].value, 4) for name in found]
-    assert rows[0][2] == "{:.4f} to {:.4f}".format(*found["ips"].interval)
+    result = results["off_policy"]
+    head, *rows = cells(result._repr_html_())
+    assert head == ["estimator", "reward", "95% interval", "safe interval"] and rows.pop()[1] == f"{result.logged:.4f}"
+    assert [float(row[1]) for row in rows] == [round(result[name].value, 4) for name in result]
+    assert rows[0][2] == "{:.4f} to {:.4f}".format(*result["ips"].interval)
     few = results["few"]._repr_html_()
     assert "[safe]" in few and "Warning: Too few rows show &#x27;&lt;b&gt;$x^2$&#x27;" in few and "<b>" not in few
 
 
 def test_a_replay_in_every_form(results):
-    found = results["replay"]
+    result = results["replay"]
     pandas = pytest.importorskip("pandas")
-    frame = found.to_frame()
+    frame = result.to_frame()
     assert isinstance(frame, pandas.DataFrame) and len(frame) == 1
     row = frame.iloc[0]
-    assert (row["low"], row["high"]) == found.interval and row["average_reward"] == found.average_reward
+    assert (row["low"], row["high"]) == result.interval and row["average_reward"] == result.average_reward
     assert (
-        row["matched"] == found.matched and row["method"] == "Wilson" and row["logged_average"] == found.logged / found.rounds
+        row["matched"] == result.matched
+        and row["method"] == "Wilson"
+        and row["logged_average"] == result.logged / result.rounds
     )
-    said = dict(cells(found._repr_html_()))
-    assert said["average reward"] == f"{found.average_reward:.4f}" and said["events matched"] == f"{found.matched:,} of 2,000"
+    answer = dict(cells(result._repr_html_()))
+    assert (
+        answer["average reward"] == f"{result.average_reward:.4f}"
+        and answer["events matched"] == f"{result.matched:,} of 2,000"
+    )
 
 
 def test_a_replay_without_matches():
@@ -85,35 +90,35 @@ def test_a_replay_without_matches():
 
 
 def test_a_certificate_in_every_form(results):
-    found = results["certificate"]
-    html = found._repr_html_()
-    assert unescape(html).count(str(found)) == 1
+    result = results["certificate"]
+    html = result._repr_html_()
+    assert unescape(html).count(str(result)) == 1
     _, lost, against, advice = cells(html)
-    assert lost == ["lost", f"{found.lost / found.rounds:,.4g}", f"{found.lost:,.4g}"]
-    assert against == [f"at most more than {found.against}", f"{found.average:,.4g}", f"{found.total:,.4g}"]
-    assert advice[2] == f"{found.advice_total:,.4g}"
+    assert lost == ["lost", f"{result.lost / result.rounds:,.4g}", f"{result.lost:,.4g}"]
+    assert against == [f"at most more than {result.against}", f"{result.average:,.4g}", f"{result.total:,.4g}"]
+    assert advice[2] == f"{result.advice_total:,.4g}"
     pytest.importorskip("pandas")
-    frame = found.to_frame()
-    assert frame["total"].tolist() == [found.total, found.advice_total] and frame["average"][0] == found.average
-    assert set(frame["rounds"]) == {found.rounds}
+    frame = result.to_frame()
+    assert frame["total"].tolist() == [result.total, result.advice_total] and frame["average"][0] == result.average
+    assert set(frame["rounds"]) == {result.rounds}
 
 
 def test_a_certificate_of_nothing():
-    found = hsb.HSB(arms=ARMS).certificate()
-    assert "No update has been learned yet" in found._repr_html_() and "<table" not in found._repr_html_()
+    result = hsb.HSB(arms=ARMS).certificate()
+    assert "No update has been learned yet" in result._repr_html_() and "<table" not in result._repr_html_()
 
 
 def test_a_policy_as_html(policy):
-    said = dict(cells(policy._repr_html_()))
-    assert said["policy"] == "HSB" and said["rounds learned"] == "600" and said["arms"] == f"2: {ARMS!r}"
-    assert said["features"] == "age (number)" and "<b>" not in policy._repr_html_()
+    answer = dict(cells(policy._repr_html_()))
+    assert answer["policy"] == "HSB" and answer["rounds learned"] == "600" and answer["arms"] == f"2: {ARMS!r}"
+    assert answer["features"] == "age (number)" and "<b>" not in policy._repr_html_()
     assert "explain() shows what it plays" in policy._repr_html_() and "Guarantee" in policy._repr_html_()
     other = hsb.Uniform(arms=["a", "b", EVIL], floor=0.1, loss_range=(0, 5))
     other.remove_arm(EVIL)
-    said = dict(cells(other._repr_html_()))
-    assert said["arms removed"] == f"[{EVIL!r}]" and said["floor"] == "0.1" and said["rewards"] == "0 to 5"
+    answer = dict(cells(other._repr_html_()))
+    assert answer["arms removed"] == f"[{EVIL!r}]" and answer["floor"] == "0.1" and answer["rewards"] == "0 to 5"
     assert dict(cells(hsb.Exp3(arms=2, loss_range="auto")._repr_html_()))["rewards"] == "range not known yet"
-    assert "explain()" not in other._repr_html_() and "features" not in said
+    assert "explain()" not in other._repr_html_() and "features" not in answer
 
 
 def test_a_policy_as_html_shows_no_contexts_and_explains_nothing(monkeypatch):
@@ -135,8 +140,8 @@ def test_a_policy_as_html_shows_no_contexts_and_explains_nothing(monkeypatch):
 def test_many_features_and_arms_stay_small():
     policy = hsb.HSB(arms=[f"arm {i}" for i in range(500)], seed=0)
     policy.learn(policy.decide({f"f{i}": float(i) for i in range(100)}), reward=1.0)
-    said = dict(cells(policy._repr_html_()))
-    assert said["features"].endswith("f19 (number), ... 100 in all") and said["arms"].endswith("500 in all]")
+    answer = dict(cells(policy._repr_html_()))
+    assert answer["features"].endswith("f19 (number), ... 100 in all") and answer["arms"].endswith("500 in all]")
 
 
 def test_every_kind_of_policy_has_html():
@@ -154,10 +159,10 @@ def test_every_kind_of_policy_has_html():
 
 def test_rules_as_a_frame(policy):
     pandas = pytest.importorskip("pandas")
-    found = policy.explain(log=log_of(1000))
-    frame = found.to_frame()
-    assert isinstance(frame, pandas.DataFrame) and len(frame) == len(found.rules)
-    for (_, row), rule in zip(frame.iterrows(), found.rules, strict=True):
+    explanation = policy.explain(log=log_of(1000))
+    frame = explanation.to_frame()
+    assert isinstance(frame, pandas.DataFrame) and len(frame) == len(explanation.rules)
+    for (_, row), rule in zip(frame.iterrows(), explanation.rules, strict=True):
         assert (row["where"], row["arm"], row["probability"], row["coverage"]) == (
             rule.where,
             rule.arm,
@@ -171,18 +176,18 @@ def test_rules_as_a_frame(policy):
 
 def test_frames_need_pandas(results, policy, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    for found in (results["off_policy"], results["replay"], results["certificate"], policy.explain()):
+    for result in (results["off_policy"], results["replay"], results["certificate"], policy.explain()):
         with pytest.raises(hsb.InputError, match="needs pandas"):
-            found.to_frame()
-        assert found._repr_html_()
+            result.to_frame()
+        assert result._repr_html_()
 
 
 def test_pictures_need_matplotlib(results, policy, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for found in results.values():
+    for result in results.values():
         with pytest.raises(ImportError, match="pip install"):
-            found.plot()
-        assert found._repr_html_()
+            result.plot()
+        assert result._repr_html_()
     assert policy._repr_html_()
 
 
@@ -194,11 +199,11 @@ def test_pictures_hold_all_that_they_say(results, name, width):
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    found = results[name]
+    result = results[name]
     figure, ax = pyplot.subplots(figsize=(width, 2.6))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert found.plot(ax) is ax
+        assert result.plot(ax) is ax
         figure.canvas.draw()
     page = figure.bbox
     texts = [ax.title, ax._left_title, ax.xaxis.label, *ax.get_yticklabels(), *ax.texts]
@@ -208,14 +213,14 @@ def test_pictures_hold_all_that_they_say(results, name, width):
         assert not text.get_text() or not any(outside), text
     written = {text.get_text() for text in ax.texts}
     if name == "certificate":
-        assert {f"{found.average:.4g}", f"{found.advice_total / found.rounds:.4g}"} <= written | {"unproved"}
+        assert {f"{result.average:.4g}", f"{result.advice_total / result.rounds:.4g}"} <= written | {"unproved"}
     else:
-        values = [found.average_reward] if name == "replay" else [found[each].value for each in found]
+        values = [result.average_reward] if name == "replay" else [result[each].value for each in result]
         assert {f"{value:.4g}" for value in values} | {"the log itself"} == written
     pyplot.close(figure)
-    assert found.plot().figure.get_layout_engine() is not None
+    assert result.plot().figure.get_layout_engine() is not None
     with pytest.raises(hsb.InputError, match="ax must be matplotlib axes"):
-        found.plot("axes")
+        result.plot("axes")
     pyplot.close("all")
 
 

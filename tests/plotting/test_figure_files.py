@@ -10,16 +10,16 @@ from hsb.plotting.figure_files import draw
 
 def figure():
     def drawn(plt):
-        made = plt.figure(figsize=(3, 2))
-        made.subplots().plot([1, 2, 3], [3, 1, 2])
-        return made
+        result = plt.figure(figsize=(3, 2))
+        result.subplots().plot([1, 2, 3], [3, 1, 2])
+        return result
 
     return Figure("losses", "Losses", drawn)
 
 
 def test_three_files_of_one_drawing():
-    found = draw("losses", figure())
-    assert found.svg.lstrip().startswith(b"<?xml") and found.png.startswith(b"\x89PNG") and found.pdf.startswith(b"%PDF")
+    result = draw("losses", figure())
+    assert result.svg.lstrip().startswith(b"<?xml") and result.png.startswith(b"\x89PNG") and result.pdf.startswith(b"%PDF")
 
 
 def test_equal_figures_give_equal_bytes():

@@ -102,12 +102,12 @@ def test_candidates_fit_a_column_and_wrong_axes_are_refused():
         "click": [1, 0, 0, 0, 1, 0, 1, 0] * 125,
     }
     log = hsb.logs.open(table, context="x", arm="arm", propensity="p", reward="click")
-    found = hsb.evaluate.compare_off_policy({"uniform": None, "always a": "a"}, log)
+    comparison = hsb.evaluate.compare_off_policy({"uniform": None, "always a": "a"}, log)
     _, ax = pyplot.subplots(figsize=COLUMN)
-    assert found.plot(ax) is ax and cut_off(ax.figure) == 0
-    assert np.ravel(found.plot())[0].figure.axes
+    assert comparison.plot(ax) is ax and cut_off(ax.figure) == 0
+    assert np.ravel(comparison.plot())[0].figure.axes
     with pytest.raises(hsb.InputError, match="ax must be matplotlib axes"):
-        found.plot("axes")
+        comparison.plot("axes")
 
 
 @pytest.mark.parametrize("width", [7.1, 14.0])
@@ -190,8 +190,8 @@ def test_regret_is_what_was_lost_more_than_by_the_best(compared):
 def test_the_best_changes_with_the_world():
     problem, marks = HiddenImprovement(), np.array([1, 500, 501, 750, 1000])
     assert problem.best_losses(marks, 1000) == pytest.approx([0.3, 0.3, (150 + 0.1) / 501, (150 + 25) / 750, 0.2])
-    found = hsb.evaluate.compare({"uniform": hsb.Uniform(arms=3)}, problem, rounds=1000, runs=2)
-    assert found.best_so_far[0] == pytest.approx(0.3) and found.best_so_far[-1] == pytest.approx(found.best)
+    comparison = hsb.evaluate.compare({"uniform": hsb.Uniform(arms=3)}, problem, rounds=1000, runs=2)
+    assert comparison.best_so_far[0] == pytest.approx(0.3) and comparison.best_so_far[-1] == pytest.approx(comparison.best)
     for wrong in ([0], [1001], [[1]]):
         with pytest.raises(hsb.InputError, match="marks must be rounds"):
             problem.best_losses(wrong, 1000)
@@ -224,8 +224,8 @@ class Parts(Problem):
 def test_regret_stays_below_its_bound_where_the_best_is_a_mapping_and_uniform_does_not():
     tree, rounds = hsb.BinaryTree(depth=1), 20_000
     policies = {"HSB": lambda seed: hsb.HSB(tree, arms=2, horizon=rounds, seed=seed), "uniform": hsb.Uniform(arms=2)}
-    found = hsb.evaluate.compare(policies, Parts(), rounds=rounds, runs=4, seed=1)
-    curves, bound = found.regret_curves(), found.bounds["HSB"]
+    comparison = hsb.evaluate.compare(policies, Parts(), rounds=rounds, runs=4, seed=1)
+    curves, bound = comparison.regret_curves(), comparison.bounds["HSB"]
     assert curves["HSB"].mean[-1] < bound[-1] < curves["uniform"].mean[-1]
 
 
@@ -251,12 +251,12 @@ def test_one_helper_writes_all_formats(compared, tmp_path):
 
 def test_wrong_files_are_refused(compared, tmp_path):
     ax = compared.plot()
-    for wrong, said in (
+    for wrong, answer in (
         (tmp_path / "a.jpg", "written as pdf, svg, png"),
         (tmp_path / "no" / "a.png", "no folder"),
         ("", "path"),
     ):
-        with pytest.raises(hsb.InputError, match=said):
+        with pytest.raises(hsb.InputError, match=answer):
             hsb.plot.save(ax, wrong)
     with pytest.raises(hsb.InputError, match="needs a figure or axes"):
         hsb.plot.save(io.BytesIO(), tmp_path / "a.png")

@@ -95,22 +95,22 @@ def test_the_measure_of_colours_can_tell():
 
 
 def test_several_of_one_policy_share_its_colour_and_strangers_have_none_of_a_policy():
-    found = looks([f"HSB, depth {depth}" for depth in range(6)] + [f"mine {k}" for k in range(10)])
-    assert {each.colour for name, each in found.items() if name.startswith("HSB")} == {look("HSB").colour}
-    assert len({(each.colour, each.dash, each.marker) for each in found.values()}) == len(found)
+    result = looks([f"HSB, depth {depth}" for depth in range(6)] + [f"mine {k}" for k in range(10)])
+    assert {each.colour for name, each in result.items() if name.startswith("HSB")} == {look("HSB").colour}
+    assert len({(each.colour, each.dash, each.marker) for each in result.values()}) == len(result)
     assert not set(SPARE) & {each.colour for each in KNOWN}
 
 
 def test_no_figure_has_a_colour_of_a_policy_of_its_own():
-    found = {}
+    values = {}
     for path in DRAWS:
         name = str(path.relative_to(ROOT))
         if hits := COLOUR.findall(path.read_text(encoding="utf-8")):
-            found[name] = hits
-    assert set(found) == set(ALLOWED), {name: hits for name, hits in found.items() if name not in ALLOWED}
+            values[name] = hits
+    assert set(values) == set(ALLOWED), {name: hits for name, hits in values.items() if name not in ALLOWED}
     mine = {each.colour.lower() for each in KNOWN}
     for name in set(ALLOWED) - {"src/hsb/plotting/style.py", "docs/_tools/pictures.py"}:
-        assert not mine & {hit.strip("\"'").lower() for hit in found[name]}, name
+        assert not mine & {hit.strip("\"'").lower() for hit in values[name]}, name
 
 
 def test_the_search_finds_what_it_is_for():

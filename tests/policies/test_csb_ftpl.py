@@ -61,8 +61,8 @@ def test_the_slow_twin_decides_alike(most: int | None) -> None:
 
 
 def decisions(policy: CsbFtpl, context: float, rounds: int, available: Any = None) -> tuple[Any, Any]:
-    found = [policy.decide(context, available=available) for _ in range(rounds)]
-    return np.array([policy.arms.index(d.arm) for d in found]), np.array([1 / d.propensity for d in found])
+    results = [policy.decide(context, available=available) for _ in range(rounds)]
+    return np.array([policy.arms.index(d.arm) for d in results]), np.array([1 / d.propensity for d in results])
 
 
 @pytest.mark.parametrize("available", [None, ["a", "c"]])

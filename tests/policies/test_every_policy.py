@@ -156,9 +156,9 @@ def test_a_bad_loss_changes_nothing(name: str, loss: Any) -> None:
 @each_policy
 def test_it_says_what_is_proved_of_it(name: str) -> None:
     policy = POLICIES[name]()
-    said = policy.guarantee
-    assert said.lower().startswith("none") or (
-        "feedback comes" in said and "expectation" in said.replace("On average", "expectation")
+    answer = policy.guarantee
+    assert answer.lower().startswith("none") or (
+        "feedback comes" in answer and "expectation" in answer.replace("On average", "expectation")
     )
     assert policy.regret_bound(1000) > 0
     assert policy.nbytes >= 0

@@ -18,7 +18,7 @@ from hsb.structures.mappings import Mappings, mappings
 def test_labels_of_every_kind():
     tuples = Exp4(2, arms=[(0, 1), (1, 0)], learning_rate=1.0)
     assert tuples.probabilities([(0, 1), (0, 1)]).tolist() == [1.0, 0.0]  # an arm first, not a distribution
-    assert Exp4(2, arms=[20, 10], learning_rate=1.0).probabilities([10, 10]).tolist() == [0.0, 1.0]  # a label, not a place
+    assert Exp4(2, arms=[20, 10], learning_rate=1.0).probabilities([10, 10]).tolist() == [0.0, 1.0]  # a label, not a index
     assert Exp4(2, arms=["x", "y"], learning_rate=1.0).probabilities(np.array([1, 1])).tolist() == [0.0, 1.0]
     assert Exp4(2, arms=[False, True], learning_rate=1.0).probabilities([True, True]).tolist() == [0.0, 1.0]
     assert Exp4([lambda x: (1, 0)], arms=[(0, 1), (1, 0)], learning_rate=1.0).probabilities(0).tolist() == [0.0, 1.0]
@@ -85,7 +85,7 @@ def test_wrong_advice_of_a_function(wrong):
 
 TABLES: dict[str, tuple[Any, list[str]]] = {
     "unknown": (["a", "z"], ["Expert 1 advised 'z'", "'a', 'b', 'c'"]),
-    "a place too far": ([0, 3], ["Expert 1 advised 3"]),
+    "a index too far": ([0, 3], ["Expert 1 advised 3"]),
     "negative": ([0, -1], ["Expert 1 advised -1"]),
     "booleans": ([True, False], ["advised"]),
     "half": ([0.5, 0.5], ["Expert 0 advised 0.5"]),

@@ -28,9 +28,9 @@ def state(policy: LinUCB) -> dict[str, Any]:
 
 
 def scores(policy: LinUCB, context: Any) -> np.ndarray:
-    found, d = np.empty(len(policy.arms)), policy.state.shape[2]
-    kernels.scores(policy.state, NONE, policy.alpha, policy.learner.read(context)[0], np.zeros((d + 2, d)), found)
-    return found
+    result, d = np.empty(len(policy.arms)), policy.state.shape[2]
+    kernels.scores(policy.state, NONE, policy.alpha, policy.learner.read(context)[0], np.zeros((d + 2, d)), result)
+    return result
 
 
 def trained(rounds: int = 200, **settings: Any) -> LinUCB:
@@ -232,9 +232,9 @@ def test_a_new_arm_has_seen_nothing():
 
 def saved(policy: LinUCB, folder: Any) -> LinUCB:
     policy.save(folder / "policy.hsb")
-    found = hsb.load(folder / "policy.hsb")
-    assert isinstance(found, LinUCB)
-    return found
+    loaded_policy = hsb.load(folder / "policy.hsb")
+    assert isinstance(loaded_policy, LinUCB)
+    return loaded_policy
 
 
 @pytest.mark.parametrize(
@@ -276,9 +276,9 @@ def test_copies_go_on_bit_for_bit(how, settings, tmp_path):
 
 def test_damaged_state_is_refused():
     arrays = trained().to_arrays()
-    for place, value in (((0, 0, 0), 0.5), ((0, 0, 1), 9.0), ((1, 3, 1), 9.0), ((2, 6, 0), math.nan), ((0, 0, 0), math.inf)):
+    for index, value in (((0, 0, 0), 0.5), ((0, 0, 1), 9.0), ((1, 3, 1), 9.0), ((2, 6, 0), math.nan), ((0, 0, 0), math.inf)):
         forged = arrays["state"].copy()
-        forged[place] = value
+        forged[index] = value
         with pytest.raises(ValueError, match=r"its (matrices|state)"):
             LinUCB(2, arms=3).learner.from_arrays({"state": forged, "updates": arrays["updates"]}, 200)
     with pytest.raises(ValueError, match="its matrices"):
@@ -357,11 +357,11 @@ def test_large_features_are_learned_as_small_ones_are():
     rng = np.random.default_rng(1)
     X, W = rng.normal(size=(2000, 20)), rng.normal(size=(3, 20)) * 0.05
     losses = np.clip(0.5 + X @ W.T + 0.05 * rng.normal(size=(2000, 3)), 0, 1)
-    found = [
+    results = [
         hsb.simulate(LinUCB(20, arms=3, alpha=0.3, seed=0), X * size, losses).average_loss
         for size in (1.0, 1e4, 1e8, 1e12, 1e99)
     ]
-    assert max(found) - min(found) < 0.01 and max(found) < losses.min(axis=1).mean() + 0.03 < losses.mean() - 0.1
+    assert max(results) - min(results) < 0.01 and max(results) < losses.min(axis=1).mean() + 0.03 < losses.mean() - 0.1
 
 
 def test_scores_that_are_no_numbers_play_no_arm_that_is_not_available():

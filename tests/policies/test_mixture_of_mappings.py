@@ -73,7 +73,7 @@ def test_equal_weights_are_s_exp3(case):
 
 @pytest.mark.parametrize("structure", [4, hsb.Cells(4)], ids=["a number", "cells"])
 def test_cells_without_a_structure(structure):
-    slow, fast = (made(structure, arms=3, learning_rate=0.3, seed=1) for made in (MixtureOfMappings, hsb.SExp3))
+    slow, fast = (result(structure, arms=3, learning_rate=0.3, seed=1) for result in (MixtureOfMappings, hsb.SExp3))
     rounds = anywhere(slow.structure, 60) if structure == 4 else np.arange(60) % 4
     assert teach(slow, fast, rounds) < EXACT
 
@@ -199,8 +199,8 @@ def test_a_hundred_thousand_rounds(rate):
     run = hsb.simulate(policy, contexts, losses)
     penalties = np.zeros((4, 3))
     np.add.at(penalties, (leaf, run.arms), rate * run.losses / run.propensities)
-    found = np.array([policy.probabilities((k + 0.5) / 4) for k in range(4)])
-    assert np.abs(found - naive.s_exp3(penalties)).max() < 1e-7
+    result = np.array([policy.probabilities((k + 0.5) / 4) for k in range(4)])
+    assert np.abs(result - naive.s_exp3(penalties)).max() < 1e-7
     assert np.isfinite(policy.learner.logs).all()
 
 

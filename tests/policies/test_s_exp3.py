@@ -26,5 +26,5 @@ def test_cells_may_come_from_a_structure():
 
 
 def test_its_bound_is_the_theorys():
-    found = hsb.SExp3(32, arms=3, horizon=10_000).regret_bound()
-    assert found == pytest.approx(theory.s_exp3_bound(arms=3, horizon=10_000, leaves=32))
+    result = hsb.SExp3(32, arms=3, horizon=10_000).regret_bound()
+    assert result == pytest.approx(theory.s_exp3_bound(arms=3, horizon=10_000, leaves=32))

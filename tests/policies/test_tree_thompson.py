@@ -58,8 +58,8 @@ def test_evidence_is_the_sum_over_all_prunings(k, depth, stop, prior, whole_loss
         assert taught(policy, leaf, arm, loss) == pytest.approx(slow.learn(leaf, arm, loss), rel=1e-12)
         if t % 6 == 0:
             for other in range(leaves):
-                found = policy.probabilities(middle(policy, other))
-                assert found == pytest.approx(slow.probabilities(other), abs=2e-7)
+                result = policy.probabilities(middle(policy, other))
+                assert result == pytest.approx(slow.probabilities(other), abs=2e-7)
 
 
 @pytest.mark.nojit

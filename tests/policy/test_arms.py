@@ -7,7 +7,7 @@ import hsb
 from hsb.policy.arms import ArmSet
 
 
-def test_arms_keep_their_places():
+def test_arms_keep_their_indices():
     arms = ArmSet(["a", "b", "c"]).without("b").with_arm("d")
     assert arms.active == ["a", "c", "d"] and arms.number("d") == 3
     assert arms.restored("b").active == ["a", "b", "c", "d"]

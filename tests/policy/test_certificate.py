@@ -154,12 +154,12 @@ def test_it_is_true_in_every_run_for_every_mapping(how: str, kind: str) -> None:
         policy = POLICIES[kind](seed)
         told = run(policy, how, world, seed)
         assert min(margins(policy, told)) > -1e-6
-        found = policy.certificate()
-        assert found.total <= found.lost
-        assert found.masked == (how in ("masked", "arms"))
+        result = policy.certificate()
+        assert result.total <= result.lost
+        assert result.masked == (how in ("masked", "arms"))
         shown = tuple(mapping_of(policy).arm_at((leaf + 0.5) / LEAVES) for leaf in range(LEAVES))
-        assert found.cost == pytest.approx(dict(prices(policy, 3))[shown] + rates_of(policy).schedule.head_cost)
-        assert left_of(told, shown) <= found.total + 1e-6
+        assert result.cost == pytest.approx(dict(prices(policy, 3))[shown] + rates_of(policy).schedule.head_cost)
+        assert left_of(told, shown) <= result.total + 1e-6
 
 
 @pytest.mark.parametrize("how", RUNS)
@@ -268,12 +268,12 @@ def true_margin(policy: hsb.HSB, world: str, seed: int, delta: float) -> float:
         lost += losses[decision.arm]
         of_mapping[leaf] += losses
         policy.learn(decision, loss=float(losses[decision.arm]))
-    found = policy.certificate(delta)
-    assert found.delta == delta and found.total <= found.lost
+    result = policy.certificate(delta)
+    assert result.delta == delta and result.total <= result.lost
     shown = tuple(mapping_of(policy).arm_at((leaf + 0.5) / LEAVES) for leaf in range(LEAVES))
     costs = dict(prices(policy, 2))
     return min(
-        found.total
+        result.total
         + 2.0 * (cost - costs[shown]) / rates_of(policy).rate
         - (lost - sum(of_mapping[leaf, m] for leaf, m in enumerate(mapping)))
         for mapping, cost in costs.items()

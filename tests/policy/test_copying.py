@@ -23,17 +23,17 @@ def test_equal_states_have_one_digest(name: str, tmp_path: Path) -> None:
     play(one)
     run = hsb.simulate(table, CONTEXTS, LOSSES)
     assert len(run) == ROUNDS
-    found = {"table": table, "copy": one.copy(seed=3), "copy.copy": copy.copy(one), "deepcopy": copy.deepcopy(one)}
-    found |= {"pickle": pickle.loads(pickle.dumps(one)), "file": loaded(one, tmp_path), "one": one}
+    values = {"table": table, "copy": one.copy(seed=3), "copy.copy": copy.copy(one), "deepcopy": copy.deepcopy(one)}
+    values |= {"pickle": pickle.loads(pickle.dumps(one)), "file": loaded(one, tmp_path), "one": one}
     digest = one.digest()
     assert len(digest) == 64
-    assert {which: policy.digest() == digest for which, policy in found.items()} == dict.fromkeys(found, True)
-    for policy in found.values():  # scratch is no part of it
+    assert {which: policy.digest() == digest for which, policy in values.items()} == dict.fromkeys(values, True)
+    for policy in values.values():  # scratch is no part of it
         policy.probabilities(0.71)
         policy.decide(0.1)
         assert policy.digest() == digest
         policy.learn(hsb.Decision(context=0.3, arm=1, propensity=0.5), loss=1.0)
-    assert len({policy.digest() for policy in found.values()}) == 1
+    assert len({policy.digest() for policy in values.values()}) == 1
     assert one.digest() != digest
 
 
@@ -53,10 +53,10 @@ def test_other_states_have_others(name: str) -> None:
 
 
 def test_settings_are_part_of_it() -> None:
-    made = [hsb.Exp3(arms=2, learning_rate=rate, floor=floor) for rate in (0.1, 0.2) for floor in (0.0, 0.1)]
-    made += [hsb.Exp3(arms=["a", "b"], learning_rate=0.1), hsb.Exp3(arms=2, learning_rate=0.1, loss_range=(0, 2))]
-    made.append(hsb.Exp3(arms=2, learning_rate=0.1, loss_range="auto"))
-    assert len({policy.digest() for policy in made}) == len(made)
+    results = [hsb.Exp3(arms=2, learning_rate=rate, floor=floor) for rate in (0.1, 0.2) for floor in (0.0, 0.1)]
+    results += [hsb.Exp3(arms=["a", "b"], learning_rate=0.1), hsb.Exp3(arms=2, learning_rate=0.1, loss_range=(0, 2))]
+    results.append(hsb.Exp3(arms=2, learning_rate=0.1, loss_range="auto"))
+    assert len({policy.digest() for policy in results}) == len(results)
 
 
 @each_policy

@@ -235,8 +235,8 @@ def test_after_arms_came_and_went(case: Case) -> None:
         policy.add_arm("d")
         policy.remove_arm("b")
     run = hsb.simulate(policies[0], contexts, losses)
-    played, found = one_by_one(policies[1], contexts, losses, None, rewards=False)
-    assert (run.arms.tolist(), run.propensities.tolist()) == (played, found)
+    played, result = one_by_one(policies[1], contexts, losses, None, rewards=False)
+    assert (run.arms.tolist(), run.propensities.tolist()) == (played, result)
     assert set(played) == {"a", "c", "d"}
 
 

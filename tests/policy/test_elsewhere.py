@@ -120,17 +120,17 @@ def test_a_worker_that_loads_the_file_for_each_decision(tmp_path: Any) -> None:
     """5,000 loads were once enough for the first decision to be learned twice. Each load is a lineage with one decision."""
     learner, path = hsb.Uniform(arms=["a", "b"], seed=0), tmp_path / "policy.hsb"
     learner.save(path)
-    made = []
+    results = []
     for _ in range(20):
-        made.append(hsb.load(path, seed=None).decide({}).to_dict())
-        learner.learn(hsb.Decision.from_dict(made[-1]), reward=1.0)
-    source, number = made[0]["id"].rsplit("-", 1)
+        results.append(hsb.load(path, seed=None).decide({}).to_dict())
+        learner.learn(hsb.Decision.from_dict(results[-1]), reward=1.0)
+    source, number = results[0]["id"].rsplit("-", 1)
     for k in range(5000):  # as many more, by the names that they would have
-        each = {**made[0], "id": f"{Ledger(lineage=source).fork(0).lineage}-{k % 3}"}
+        each = {**results[0], "id": f"{Ledger(lineage=source).fork(0).lineage}-{k % 3}"}
         learner.learn(hsb.Decision.from_dict(each), reward=1.0)
     learner.save(path)
     for policy in (learner, hsb.load(path)):
-        for each in made:
+        for each in results:
             with pytest.raises(hsb.InputError, match="already"):
                 policy.learn(hsb.Decision.from_dict(each), reward=1.0)
         assert policy.rounds == 5020

@@ -38,9 +38,9 @@ def test_it_is_said_once_and_counted():
     policy, played, texts = shop(4000, 0, PROBABILITIES)
     assert played > 0.6  # the default plays the worse arm
     assert len(texts) == 1 and "Feedback depends on the arm" in texts[0] and "100% of 'B'" in texts[0]
-    made, learned = policy.ledger.feedback.decisions, policy.ledger.feedback.updates
-    assert made.total() == 4000 and made["B"] == learned["B"]
-    assert learned["A"] / made["A"] == pytest.approx(0.2, abs=0.03)
+    result, learned = policy.ledger.feedback.decisions, policy.ledger.feedback.updates
+    assert result.total() == 4000 and result["B"] == learned["B"]
+    assert learned["A"] / result["A"] == pytest.approx(0.2, abs=0.03)
 
 
 def test_where_feedback_is_missing_alike_or_late_nothing_is_said():
@@ -59,10 +59,10 @@ def test_the_correction_plays_the_better_arm():
 
 def test_in_tables_too_and_copies_and_pickles_go_on():
     policy, rng = hsb.Exp3(arms=["A", "B"], seed=0), np.random.default_rng(0)
-    made = policy.decide_many([None] * 2000)
-    came = [0.5 if rng.random() < PROBABILITIES[decision.arm] else None for decision in made]
+    result = policy.decide_many([None] * 2000)
+    came = [0.5 if rng.random() < PROBABILITIES[decision.arm] else None for decision in result]
     with pytest.warns(RuntimeWarning, match="Feedback depends on the arm"):
-        policy.learn_many(made, losses=came, missing="skip")
+        policy.learn_many(result, losses=came, missing="skip")
     for twin in (policy.copy(), pickle.loads(pickle.dumps(policy))):
         assert twin.ledger.feedback.updates == policy.ledger.feedback.updates
         more = twin.decide_many([None] * 600)
@@ -99,9 +99,11 @@ def test_arms_come_and_are_not_always_available():
         decision = policy.decide({"x": t % 7}, available=available)
         if rng.random() < 0.6:
             policy.learn(decision, loss=float(rng.random()))
-    found = policy.ledger.feedback
+    result = policy.ledger.feedback
     assert (
-        set(found.decisions) == {"A", "B", "C"} and found.decisions.total() == 1500 and found.updates.total() == policy.rounds
+        set(result.decisions) == {"A", "B", "C"}
+        and result.decisions.total() == 1500
+        and result.updates.total() == policy.rounds
     )
 
 

@@ -16,8 +16,8 @@ COUNT = max(2, int(os.environ.get("HSB_ATTACK", "0")) // 20)
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_interrupts_of_the_policy_itself(name: str) -> None:
-    found = [storm(name, seed, 60) for seed in range(COUNT)]
-    interrupts, learned = sum(each.interrupts for each in found), sum(each.learned for each in found)
+    results = [storm(name, seed, 60) for seed in range(COUNT)]
+    interrupts, learned = sum(each.interrupts for each in results), sum(each.learned for each in results)
     assert interrupts > 20 * COUNT and 0 < learned < interrupts
 
 

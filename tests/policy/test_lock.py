@@ -13,8 +13,8 @@ from hsb.policy.copying import adopt
 @pytest.mark.parametrize("kind", ["HSB", "features"])
 @pytest.mark.parametrize("storm", threads.STORMS)
 def test_a_storm(storm: str, kind: str) -> None:
-    found = threads.run(storm, kind, 0.3)
-    assert found.get("wrong") == 0 and not found["raised"] and found["decisions"] > 0, found
+    result = threads.run(storm, kind, 0.3)
+    assert result.get("wrong") == 0 and not result["raised"] and result["decisions"] > 0, result
 
 
 def test_a_storm_without_the_lock_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,8 +43,8 @@ def test_a_storm_without_the_lock_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        found = (threads.frozen(unlocked, 0.3) for _ in range(100))  # the first is enough, unless the machine is busy
-        assert any(each["wrong"] > 0 or each["raised"] for each in found)
+        result = (threads.frozen(unlocked, 0.3) for _ in range(100))  # the first is enough, unless the machine is busy
+        assert any(each["wrong"] > 0 or each["raised"] for each in result)
     finally:
         sys.setswitchinterval(before)
 

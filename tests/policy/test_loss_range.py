@@ -339,7 +339,7 @@ def test_logs_are_learned_event_by_event(name: str, common: dict[str, Any]) -> N
 def test_a_replay_learns_the_range_of_what_it_saw(name: str, common: dict[str, Any]) -> None:
     """Event by event: decide, and where the arm is the one shown, learn its reward. Other rewards are not known."""
     whole, cut, one_by_one = (LOGGED[name](**common) for _ in range(3))
-    found, again = hsb.replay(whole, batches(400)), hsb.replay(cut, batches(9))
+    result, again = hsb.replay(whole, batches(400)), hsb.replay(cut, batches(9))
     for arm in ("b", "c"):
         if arm not in one_by_one.arms:
             one_by_one.add_arm(arm)
@@ -350,14 +350,14 @@ def test_a_replay_learns_the_range_of_what_it_saw(name: str, common: dict[str, A
             if decision.arm == batch.arms[batch.arm[t]]:
                 one_by_one.learn(decision, reward=float(batch.reward[t]))
                 rewards.append(batch.reward[t])
-    assert found.matched == again.matched == len(rewards)
+    assert result.matched == again.matched == len(rewards)
     for policy in (cut, one_by_one):
         assert (policy.loss_range, policy.clipped_losses) == (whole.loss_range, whole.clipped_losses)
         for x in (0.1, 0.5, 0.9):
             assert policy.probabilities(x).tolist() == whole.probabilities(x).tolist()
-    assert found.total == pytest.approx(np.clip(rewards, 0, 100).sum() if "outside" in common else np.sum(rewards))
-    assert (found.low, found.high) == whole.reward_range
-    assert found.low <= found.interval[0] <= found.average_reward <= found.interval[1] <= found.high
+    assert result.total == pytest.approx(np.clip(rewards, 0, 100).sum() if "outside" in common else np.sum(rewards))
+    assert (result.low, result.high) == whole.reward_range
+    assert result.low <= result.interval[0] <= result.average_reward <= result.interval[1] <= result.high
 
 
 @pytest.mark.parametrize("common", RANGES, ids=str)
@@ -377,8 +377,8 @@ def test_a_stopped_replay_goes_on(common: dict[str, Any], tmp_path: Path) -> Non
 
 def test_a_replay_of_equal_rewards_has_an_interval() -> None:
     batch = hsb.logs.Batch.of(contexts=[[0.5]] * 9, arm=[0] * 9, reward=[4.0] * 9, propensity=[1.0] * 9, arms=["a"])
-    found = hsb.replay(hsb.Exp3(arms=["a"], loss_range="auto"), [batch])
-    assert found.interval == (4.0, 4.0)
+    result = hsb.replay(hsb.Exp3(arms=["a"], loss_range="auto"), [batch])
+    assert result.interval == (4.0, 4.0)
 
 
 def test_a_log_with_a_reward_that_is_none() -> None:
@@ -394,8 +394,8 @@ def test_a_log_with_a_reward_that_is_none() -> None:
 def test_off_policy_clips_as_the_policy_does() -> None:
     log = batches(400)
     clip = LOGGED["HSB"](loss_range=(0, 100), outside="clip")
-    found = hsb.evaluate.off_policy(clip, log, estimators=("ips",))
-    assert any("rewards lay outside [0, 100] and were clipped to it" in warning for warning in found.warnings)
+    estimate = hsb.evaluate.off_policy(clip, log, estimators=("ips",))
+    assert any("rewards lay outside [0, 100] and were clipped to it" in warning for warning in estimate.warnings)
     assert clip.clipped_losses == 0  # nothing is learned
     clipped = [
         hsb.logs.Batch.of(
@@ -404,7 +404,7 @@ def test_off_policy_clips_as_the_policy_does() -> None:
         for b in log
     ]
     plain = hsb.evaluate.off_policy(LOGGED["HSB"](loss_range=(0, 100)), clipped, estimators=("ips",))
-    assert found["ips"] == plain["ips"]
+    assert estimate["ips"] == plain["ips"]
     with pytest.raises(hsb.InputError, match="A reward is"):
         hsb.evaluate.off_policy(LOGGED["HSB"](loss_range=(0, 100)), log, estimators=("ips",))
     auto = LOGGED["HSB"](loss_range="auto")
@@ -453,9 +453,9 @@ def test_a_certificate_is_true_of_losses_in_the_units_of_their_time(seed: int) -
         scaled = naive.see(loss)
         left += scaled
         left[decision.arm] -= scaled / decision.propensity
-    found = policy.certificate()
-    assert left.max() <= found.cost / found.rate + found.excess + 1e-9
-    assert found.lost == pytest.approx(sum(naive.scaled))
+    result = policy.certificate()
+    assert left.max() <= result.cost / result.rate + result.excess + 1e-9
+    assert result.lost == pytest.approx(sum(naive.scaled))
 
 
 def lost_after(change: int, rounds: int, seed: int) -> tuple[float, float, hsb.Policy]:

@@ -155,9 +155,9 @@ def refused(policy: hsb.HSB, decision: hsb.Decision) -> None:
 
 def test_nothing_is_learned_twice(tmp_path):
     policy = make()
-    own, made = policy.decide(0.2), hsb.Decision(context=0.2, arm=1, propensity=0.4)
+    own, result = policy.decide(0.2), hsb.Decision(context=0.2, arm=1, propensity=0.4)
     unseen = pickle.dumps(own)
-    for decision in (own, made):
+    for decision in (own, result):
         policy.learn(decision, loss=1.0)
         refused(policy, decision)
         refused(policy, pickle.loads(pickle.dumps(decision)))
@@ -165,18 +165,18 @@ def test_nothing_is_learned_twice(tmp_path):
     refused(policy, pickle.loads(unseen))  # put away before it was learned from
     refused(policy, hsb.Decision(context=0.2, arm=own.arm, propensity=own.propensity, id=own.id))  # written anew from a log
     policy.save(tmp_path / "policy.hsb")
-    for decision in (own, made, pickle.loads(unseen)):
+    for decision in (own, result, pickle.loads(unseen)):
         refused(hsb.load(tmp_path / "policy.hsb"), decision)
 
 
 def test_a_copy_has_learned_what_its_original_had():
     policy = make()
-    own, made = policy.decide(0.2), hsb.Decision(context=0.2, arm=1, propensity=0.4)
+    own, result = policy.decide(0.2), hsb.Decision(context=0.2, arm=1, propensity=0.4)
     policy.learn(own, loss=1.0)
-    policy.learn(made, loss=1.0)
+    policy.learn(result, loss=1.0)
     twin = policy.copy()
     refused(twin, own)
-    refused(twin, made)
+    refused(twin, result)
 
 
 def test_a_copy_and_its_original_each_learn_a_pending_decision():

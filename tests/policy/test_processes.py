@@ -23,11 +23,11 @@ def test_forked_workers_draw_anew_and_their_decisions_do_not_collide() -> None:
         policy.learn(early, loss=1.0)  # made before the fork: still its own
         return [policy.decide(0.3).to_dict() for _ in range(40)]
 
-    made = [in_child(work) for _ in range(3)] + [[policy.decide(0.3).to_dict() for _ in range(40)]]
-    arms = [[each["arm"] for each in some] for some in made]
+    results = [in_child(work) for _ in range(3)] + [[policy.decide(0.3).to_dict() for _ in range(40)]]
+    arms = [[each["arm"] for each in some] for some in results]
     assert all(arms[i] != arms[j] for i in range(4) for j in range(i))
-    assert len({each["id"] for some in made for each in some}) == 160
-    for some in made:
+    assert len({each["id"] for some in results for each in some}) == 160
+    for some in results:
         for each in some:
             policy.learn(hsb.Decision.from_dict(each), loss=0.5)
             with pytest.raises(hsb.InputError, match="already"):

@@ -27,18 +27,18 @@ def test_as_if_decided(name: str, delay: int) -> None:
     """The same digest as decide and learn, though what was proposed travels as JSON; feedback is late, losses are near 1."""
     one, other = KINDS[name](), KINDS[name]()
     us = np.random.default_rng(3).random(600)
-    made, kept = [], []
+    results, kept = [], []
     for t, u in enumerate(us):
         given = context(name, t)
         decision, proposed = one.decide(given, u=u), other.propose(given, u=u)
         assert (decision.arm, decision.propensity) == (proposed.arm, proposed.propensity)
-        made.append(decision)
+        results.append(decision)
         memo = proposed.memo
         cells = None if memo.cells is None else [int(cell) for cell in memo.cells]
         kept.append(json.dumps([given, proposed.arm, proposed.propensity, memo.rounds, memo.arms, memo.advice, cells]))
         if t >= delay:
-            reward = float(made[t - delay].arm == "abc"[t % 3]) * (t % 4 == 0)
-            one.learn(made[t - delay], reward=reward)
+            reward = float(results[t - delay].arm == "abc"[t % 3]) * (t % 4 == 0)
+            one.learn(results[t - delay], reward=reward)
             given, arm, propensity, *memo = json.loads(kept[t - delay])
             update = hsb.Decision(context=given, arm=arm, propensity=propensity, available=["a", "b", "c"])
             update.memo = Memo(*memo)
@@ -60,9 +60,9 @@ def test_mixed() -> None:
     policy = KINDS["exp3"]()
     counts = dict.fromkeys("abc", 0)
     for u in (np.arange(1000) + 0.5) / 1000:
-        found = policy.propose(None, u=u, available=["a", "b"], mixed=lambda p: 0.8 * p + [0.0, 0.2, 0.0])
-        counts[found.arm] += 1
-        assert found.propensity == pytest.approx({"a": 0.4, "b": 0.6}[found.arm])
+        result = policy.propose(None, u=u, available=["a", "b"], mixed=lambda p: 0.8 * p + [0.0, 0.2, 0.0])
+        counts[result.arm] += 1
+        assert result.propensity == pytest.approx({"a": 0.4, "b": 0.6}[result.arm])
     assert counts == {"a": 400, "b": 600, "c": 0}
     for wrong in (lambda p: p[:2], lambda p: 0.5 * p, lambda p: p - 1.0, lambda p: p * np.nan):
         with pytest.raises(hsb.InputError, match="mixed must"):
@@ -73,10 +73,10 @@ def test_mixed() -> None:
 
 def test_one_object_counts_once() -> None:
     policy = KINDS["tree"]()
-    found = policy.propose(0.5, u=0.5)
-    policy.learn_proposed(found, reward=1.0)
+    result = policy.propose(0.5, u=0.5)
+    policy.learn_proposed(result, reward=1.0)
     with pytest.raises(hsb.InputError, match="learned already"):
-        policy.learn_proposed(found, reward=1.0)
+        policy.learn_proposed(result, reward=1.0)
 
 
 def test_numbered_decisions_are_for_learn() -> None:
@@ -166,13 +166,13 @@ def test_many_as_one_by_one_from_a_mixture(name: str) -> None:
         us = rng.random(len(rows))
         us[:3] = 0.0, 1.0 - 2.0**-53, 0.5
         many = policy.propose_many(rows, u=us, mixed=floored)
-        for given, u, made in zip(rows, us, many, strict=True):
+        for given, u, result in zip(rows, us, many, strict=True):
             try:
                 expected = policy.propose(given, u=float(u), mixed=floored)
             except hsb.InputError:
-                assert made is None
+                assert result is None
                 continue
-            assert made is not None and same(made, expected)
+            assert result is not None and same(result, expected)
         for each in many[:4]:
             assert each is not None
             policy.learn_proposed(each, reward=float(each.arm == "abc"[t % 3]) * 0.9)

@@ -17,7 +17,7 @@ def test_the_name_is_gone_and_what_was_learned_is_not():
     before = policy.probabilities({"user": "alice"})
     assert rename_texts(policy, lambda text, tries: f"somebody {tries}" if text == "alice" else None)
     assert policy.probabilities({"user": "somebody 0"}).tolist() == before.tolist()
-    assert not any("alice" in name for name in policy.learner.reader.place_names)
+    assert not any("alice" in name for name in policy.learner.reader.column_names)
 
 
 def test_a_name_that_nobody_had_changes_nothing():

@@ -27,10 +27,10 @@ def test_an_array_with_rows(name):
         policy.learn(policy.decide(rng.random(2)), reward=float(rng.random() < 0.5))
     contexts, before = rng.random((9, 2)), policy.digest()
     for available in (None, ["a", "c"]):
-        found = policy.probabilities(contexts, available=available)
-        assert found.shape == (9, 3) and policy.digest() == before
+        result = policy.probabilities(contexts, available=available)
+        assert result.shape == (9, 3) and policy.digest() == before
         each = [policy.probabilities(row, available=available) for row in contexts]
-        assert np.allclose(found, each, rtol=0, atol=1e-12)
+        assert np.allclose(result, each, rtol=0, atol=1e-12)
 
 
 def test_lists_of_dicts_and_frames():

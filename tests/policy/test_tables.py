@@ -297,8 +297,8 @@ def test_a_frame_takes_the_columns() -> None:
     policy = hsb.LinUCB(2, arms=["a", "b"], seed=0)
     frame = pandas.DataFrame({"x": [0.1, 0.2], "y": [0.3, 0.4]})
     decisions = policy.decide_many(frame)
-    found = pandas.DataFrame(decisions.table())
-    assert found.arm.tolist() == decisions.arms.tolist() and found.id.tolist() == [d.id for d in decisions]
+    result = pandas.DataFrame(decisions.table())
+    assert result.arm.tolist() == decisions.arms.tolist() and result.id.tolist() == [d.id for d in decisions]
     assert policy.learn_many(decisions, rewards=pandas.Series([1.0, np.nan]), missing="skip") == 1
 
 

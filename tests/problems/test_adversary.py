@@ -22,8 +22,8 @@ def test_spite_strikes_the_most_probable_arm():
 def test_probabilities_are_probabilities():
     model = np.array([0.2, 0.5, 0.9])
     for kind in ("lure", "contradict", "contradict-but-one"):
-        found = probabilities(kind, model, 1)
-        assert found.shape == (3,) and (found >= 0).all() and (found <= 1).all()
+        result = probabilities(kind, model, 1)
+        assert result.shape == (3,) and (result >= 0).all() and (result <= 1).all()
 
 
 @pytest.mark.parametrize("settings", [{"kind": "nice"}, {"arms": 0}])

@@ -30,5 +30,5 @@ def test_the_arms_change_places_once(at):
 
 
 def test_contexts_that_are_sorted_are_the_only_difference():
-    found = SortedContexts().sample(500, seed=3).contexts.ravel()
-    assert (np.diff(found) >= 0).all() and 0 <= found[0] < 0.1 and 0.9 < found[-1] <= 1
+    result = SortedContexts().sample(500, seed=3).contexts.ravel()
+    assert (np.diff(result) >= 0).all() and 0 <= result[0] < 0.1 and 0.9 < result[-1] <= 1

@@ -84,8 +84,8 @@ def test_phrases_are_found_in_prose_and_not_in_code(tmp_path):
     page.write_text("# anew\n\nIt begins anew, where there is `anew`.\n\n```text\nanew\n```\n[a](b.md#anew)\n")
     module.write_text('anew = 1  # it begins anew\n"""What is none."""\n')
     command = [sys.executable, ROOT / ".ci" / "phrases.py"]
-    found = subprocess.run([*command, "3", page, module], capture_output=True, text=True, check=False)
-    assert found.returncode == 1 and f"{page}:3: 'anew'" in found.stdout and "4 turns of phrase" in found.stdout, found
+    result = subprocess.run([*command, "3", page, module], capture_output=True, text=True, check=False)
+    assert result.returncode == 1 and f"{page}:3: 'anew'" in result.stdout and "4 turns of phrase" in result.stdout, result
     assert subprocess.run([*command, "4", tmp_path], capture_output=True, check=False).returncode == 0
 
 

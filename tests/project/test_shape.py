@@ -99,8 +99,8 @@ def test_modules_at_the_top(package):
 
 
 def test_repeated_class_names(package):
-    found = shape.repeated_classes(shape.read_sources(package(DEEP)))
-    assert found == {"Error": ["base.py", "policies/c.py"]}
+    result = shape.repeated_classes(shape.read_sources(package(DEEP)))
+    assert result == {"Error": ["base.py", "policies/c.py"]}
 
 
 DEFINITIONS = ["self._x = 1", "self._x: int = 1", "(self._x, y) = 1, 2", "for self._x in (): pass", "cls._x = 1"]
@@ -166,11 +166,11 @@ def f(self, settings):
 
 
 def test_idioms_are_counted(package):
-    found = sources(package, IDIOMS)
-    assert [use.line for use in shape.uses_of(found, "starmap")] == [3, 8]
-    assert [use.line for use in shape.uses_of(found, "FunctionType")] == [9]
-    assert [use.line for use in shape.dict_updates(found)] == [5, 6, 7]
-    assert [use.line for use in shape.not_implemented(found)] == [10, 12]
+    result = sources(package, IDIOMS)
+    assert [use.line for use in shape.uses_of(result, "starmap")] == [3, 8]
+    assert [use.line for use in shape.uses_of(result, "FunctionType")] == [9]
+    assert [use.line for use in shape.dict_updates(result)] == [5, 6, 7]
+    assert [use.line for use in shape.not_implemented(result)] == [10, 12]
 
 
 def test_clean_code_has_none_and_exceeds_nothing(package):

@@ -31,8 +31,8 @@ def report(path):
 
 
 def test_a_sound_journal_is_counted(journal):
-    found = report(journal)
-    assert found.sound and (found.policies, found.decisions, found.rewards, found.updates) == (1, 20, 20, 20)
+    result = report(journal)
+    assert result.sound and (result.policies, result.decisions, result.rewards, result.updates) == (1, 20, 20, 20)
 
 
 @pytest.mark.parametrize(
@@ -47,5 +47,5 @@ def test_a_change_is_noticed(journal, change):
     with sqlite3.connect(journal) as file:
         file.execute(change)
     file.close()
-    found = report(journal)
-    assert not found.sound and found.problems and found.first
+    result = report(journal)
+    assert not result.sound and result.problems and result.first

@@ -27,5 +27,5 @@ def test_every_update_comes_back(tmp_path, format):
 
 @pytest.mark.parametrize(("context", "names"), [({"age": 3}, {"age"}), ([1, 2], None), (0.5, None)])
 def test_contexts_get_names(context, names):
-    found = named_context(context)
-    assert isinstance(found, dict) and (names is None or set(found) == names)
+    result = named_context(context)
+    assert isinstance(result, dict) and (names is None or set(result) == names)

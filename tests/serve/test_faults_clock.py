@@ -36,8 +36,8 @@ class Jumping:
 
     def decide(self, rewarded=False):
         self.count += 1
-        status, found = self.service.ask("POST", "/v1/policies/home/decisions", {"id": f"d{self.count}", "context": 1})
-        assert status == 201, found
+        status, result = self.service.ask("POST", "/v1/policies/home/decisions", {"id": f"d{self.count}", "context": 1})
+        assert status == 201, result
         if rewarded:
             status, _ = self.service.ask("POST", f"/v1/decisions/d{self.count}/reward", {"reward": 1})
             if status == 410:  # the machine was so busy that the wait was over: another one

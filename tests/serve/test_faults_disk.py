@@ -186,11 +186,11 @@ def pages(path, table):
         return [0], 4096
     (length,) = connection.execute("PRAGMA page_size").fetchone()
     try:
-        found = [number for (number,) in connection.execute("SELECT pageno FROM dbstat WHERE name = ?", (table,))]
+        results = [number for (number,) in connection.execute("SELECT pageno FROM dbstat WHERE name = ?", (table,))]
     except sqlite3.OperationalError:  # this SQLite has no dbstat: the page that the table begins with
-        found = [connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]]
+        results = [connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]]
     connection.close()
-    return [(number - 1) * length for number in found], length
+    return [(number - 1) * length for number in results], length
 
 
 @pytest.mark.parametrize("table", ["policy", "decision", "stream", "sqlite_master", "pending_due"])
@@ -199,18 +199,18 @@ def test_a_damaged_page(tmp_path_factory, table):
     path = _whole(tmp_path_factory)
     damaged = tmp_path_factory.mktemp("damaged") / "hsb.db"
     shutil.copy(path, damaged)
-    places, length = pages(damaged, table)
+    offsets, length = pages(damaged, table)
     with open(damaged, "rb+") as file:
-        file.seek(places[-1])
-        file.write(os.urandom(length) if places[-1] else b"SQLite format 3\0" + os.urandom(length - 16))
+        file.seek(offsets[-1])
+        file.write(os.urandom(length) if offsets[-1] else b"SQLite format 3\0" + os.urandom(length - 16))
     checked = subprocess.run(command("journal", "check", str(damaged)), capture_output=True, text=True)
     assert checked.returncode in (1, 2) and "Traceback" not in checked.stderr and checked.stdout + checked.stderr, checked
     try:
         service = Process(damaged)
     except AssertionError as error:
-        code, said = error.args[0][1:]
-        lines = [line for line in said.splitlines() if '"event": "start"' not in line]  # it listens before it reads
-        assert code == 2 and len(lines) == 1 and str(damaged) in lines[0], said
+        code, answer = error.args[0][1:]
+        lines = [line for line in answer.splitlines() if '"event": "start"' not in line]  # it listens before it reads
+        assert code == 2 and len(lines) == 1 and str(damaged) in lines[0], answer
         return
     with service:  # what is read at the start is whole; it serves, or ends by itself when it meets the damage
         for k in range(20):
@@ -225,7 +225,7 @@ def test_a_damaged_page(tmp_path_factory, table):
 @pytest.mark.parametrize("part", range(2))
 def test_bytes_that_have_changed(part, tmp_path):
     """Wherever they are: a start that is refused in words or works, a check that says so or finds nothing wrong with what matters."""
-    path, damaged, rng, found = tmp_path / "hsb.db", tmp_path / "damaged.db", random.Random(part), Counter()
+    path, damaged, rng, result = tmp_path / "hsb.db", tmp_path / "damaged.db", random.Random(part), Counter()
     local = Local(path)
     local.ask(Create(0, {"name": "home", "arms": ["a", "b"], "policy": {"kind": "Exp3"}}, b"0123456789abcdef"))
     for k in range(60):
@@ -235,15 +235,15 @@ def test_bytes_that_have_changed(part, tmp_path):
     local.close()
     whole = path.read_bytes()
     for _ in range(size("changed files") // 2):
-        changed, place = bytearray(whole), rng.randrange(len(whole))
-        for k in range(place, min(len(whole), place + rng.choice([1, 1, 4, 64, 512]))):
+        changed, offset = bytearray(whole), rng.randrange(len(whole))
+        for k in range(offset, min(len(whole), offset + rng.choice([1, 1, 4, 64, 512]))):
             changed[k] = rng.randrange(256)
         damaged.write_bytes(changed)
-        found[_tried(damaged, _checked)] += 1
-        found[_tried(damaged, _started)] += 1
+        result[_tried(damaged, _checked)] += 1
+        result[_tried(damaged, _started)] += 1
         for end in ("-wal", "-shm"):
             damaged.with_name(f"damaged.db{end}").unlink(missing_ok=True)
-    assert found["refused"] and found["sound"] and found["started"] and (found["wrong"] or LEVEL == "small")
+    assert result["refused"] and result["sound"] and result["started"] and (result["wrong"] or LEVEL == "small")
 
 
 def _tried(path, work):

@@ -107,15 +107,15 @@ def test_what_goes_wrong_in_the_fold_is_answered_and_ends_the_process(tmp_path):
     path = tmp_path / "hsb.db"
     with Process(path) as service:
         service.make(home={"arms": ["a", "b"], "policy": {"kind": "Exp3"}})
-        status, made = service.ask("POST", "/v1/policies/home/decisions", {"context": 0.5})
+        status, outcome = service.ask("POST", "/v1/policies/home/decisions", {"context": 0.5})
         assert status == 201
         with sqlite3.connect(path, isolation_level=None) as other:
             other.execute("INSERT INTO stream VALUES (1, 2, 4, NULL, NULL, 0, '{\"floor\": 0.1}', NULL, 0)")
             other.execute("UPDATE policy SET head = 2 WHERE id = 1")
         other.close()
-        status, found = service.ask("POST", f"/v1/decisions/{made['id']}/reward", {"reward": 1})
-        assert status == 503 and "stopping" in found["detail"]
+        status, result = service.ask("POST", f"/v1/decisions/{outcome['id']}/reward", {"reward": 1})
+        assert status == 503 and "stopping" in result["detail"]
         assert service.process.wait(60) == 70 and "rows are missing" in service.errors.read_text()
     with Process(path) as service:  # it was on disk
-        status, found = service.ask("POST", f"/v1/decisions/{made['id']}/reward", {"reward": 1})
-        assert (status, found["status"]) == (200, "duplicate")
+        status, result = service.ask("POST", f"/v1/decisions/{outcome['id']}/reward", {"reward": 1})
+        assert (status, result["status"]) == (200, "duplicate")

@@ -91,10 +91,10 @@ def test_slow_clients(tmp_path):
         async def slow(k):
             reader, writer = await beside.connect(service.port)
             text = raw("POST", "/v1/policies/home/decisions", {"context": "x" * 100})
-            place = text.index(b"\r\n\r\n") + 4 if k % 2 else 5
-            writer.write(text[:place])
+            offset = text.index(b"\r\n\r\n") + 4 if k % 2 else 5
+            writer.write(text[:offset])
             with contextlib.suppress(OSError):
-                for letter in text[place : place + seconds + 30]:
+                for letter in text[offset : offset + seconds + 30]:
                     await asyncio.sleep(1.0)
                     writer.write(bytes([letter]))
                     if reader.at_eof():
@@ -142,10 +142,10 @@ def test_idle_connections(tmp_path):
             return (await answer(reader))[0]
 
         async def all_of_them():
-            found = []
+            results = []
             for some in _parts(range(count), 200):
-                found += await asyncio.gather(*(idle() for _ in some))
-            return found
+                results += await asyncio.gather(*(idle() for _ in some))
+            return results
 
         assert set(beside.start(all_of_them()).result(300)) == {200}
         among, rss, files = timed(service, 200), service.rss(), service.open_files()
@@ -193,8 +193,8 @@ def test_more_connections_than_files(tmp_path):
             return await asyncio.gather(*busy)
 
         assert set(beside.start(one_after_the_other()).result(120)) == {200}  # those that ask nothing make room
-        found = beside.start(all_at_once()).result(240)
-        assert found.count(503) >= 100 and found.count(200) == 0, {status: found.count(status) for status in set(found)}
+        result = beside.start(all_at_once()).result(240)
+        assert result.count(503) >= 100 and result.count(200) == 0, {status: result.count(status) for status in set(result)}
         service.close()  # its own connection was quiet, and made room
         timed(service, 50)
         rows = [{"context": k} for k in range(1000)]  # what is written needs files beside
@@ -274,11 +274,11 @@ def test_memory_is_flat(tmp_path):
         began = time.monotonic()
         for first in range(0, total, 1000):
             rows = [{"id": f"d{first + k}", "context": {"x": k / 1000, "y": str(k % 7)}} for k in range(1000)]
-            status, found = service.ask("POST", "/v1/policies/home/decisions/batch", {"decisions": rows})
-            assert status == 200 and all(row["status"] == 201 for row in found["rows"])
+            status, result = service.ask("POST", "/v1/policies/home/decisions/batch", {"decisions": rows})
+            assert status == 200 and all(row["status"] == 201 for row in result["rows"])
             some = [{"decision": row["id"], "reward": k % 2} for k, row in enumerate(rows[::2])]
-            status, found = service.ask("POST", "/v1/rewards", {"rewards": some})
-            assert status == 200 and all(row["status"] in (200, 202) for row in found["rows"])
+            status, result = service.ask("POST", "/v1/rewards", {"rewards": some})
+            assert status == 200 and all(row["status"] in (200, 202) for row in result["rows"])
             seen.append((first + 1000, service.rss()))
         seconds, files = time.monotonic() - began, service.open_files()
         wal = (tmp_path / "hsb.db-wal").stat().st_size / 2**20

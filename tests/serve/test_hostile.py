@@ -84,8 +84,8 @@ def test_receipts_of_a_time_that_was_undone(tmp_path):
         assert "the journal ends at 6" in local.ask(Reward("r", name, 1.0, receipt=receipt)).body["detail"]
     updates(local, 20, "again")
     for name, receipt in receipts.items():
-        found = local.ask(Reward("r", name, 1.0, receipt=receipt))
-        assert found.status == "refused" and "that this journal has lost" in found.body["detail"], name
+        result = local.ask(Reward("r", name, 1.0, receipt=receipt))
+        assert result.status == "refused" and "that this journal has lost" in result.body["detail"], name
     assert local.ask(Reward("r", "same", 1.0, receipt=same)).status == "learned"
     assert check(local.store).sound
     local.close()
@@ -158,17 +158,17 @@ def test_a_name_with_dots_is_found(tmp_path):
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
+    with running(tmp_path_factory.mktemp("http") / "hsb.db") as result:
         for name in ("home", "home2", "other"):
-            found.make(name)
-        yield found
+            result.make(name)
+        yield result
 
 
 def test_a_key_for_some_policies_makes_none_for_others(one):
     team = one.post("/v1/keys", {"name": "team", "scopes": ["admin"], "policies": ["home"]}).json["key"]
     for policies in (None, ["other"], ["home", "other"]):
-        found = one.post("/v1/keys", {"name": "more", "scopes": ["admin"], "policies": policies}, key=team)
-        assert found.status == 403, found
+        response = one.post("/v1/keys", {"name": "more", "scopes": ["admin"], "policies": policies}, key=team)
+        assert response.status == 403, response
     assert one.post("/v1/keys", {"name": "same", "scopes": ["decide"], "policies": ["home"]}, key=team).status == 201
     assert one.get("/v1/audit?policy=other", key=team).status == 403
     assert all(each["policies"] == ["home"] for each in one.get("/v1/keys", key=team).json["keys"])
@@ -260,6 +260,6 @@ def test_people_are_found_by_any_name_and_number(one):
     for k, (context, _, _) in enumerate(PEOPLE):
         assert one.post("/v1/policies/people/decisions", {"id": f"p{k}", "context": context}).status == 201
     for _, field, value in [*PEOPLE, ("", "user", "null"), ("", "none", "null"), ("", "user", "1,1")]:
-        found = one.ask("DELETE", f"/v1/policies/people/decisions?field={quote(field)}&value={quote(value)}")
-        assert found.json["forgotten"] == (value not in ("null", "1,1")), (field, value)
+        response = one.ask("DELETE", f"/v1/policies/people/decisions?field={quote(field)}&value={quote(value)}")
+        assert response.json["forgotten"] == (value not in ("null", "1,1")), (field, value)
     assert all(each["context"] is None for each in one.get("/v1/policies/people/decisions").json["decisions"])

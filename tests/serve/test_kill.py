@@ -32,18 +32,18 @@ for k in itertools.count():
 @pytest.mark.sized
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
 def test_killed_in_the_middle(tmp_path):
-    path, rng, said = tmp_path / "hsb.db", random.Random(0), []
+    path, rng, messages = tmp_path / "hsb.db", random.Random(0), []
     for _ in range(KILLS):
         with subprocess.Popen([sys.executable, "-c", WORK, str(path)], stdout=subprocess.PIPE, text=True) as process:
-            said += [process.stdout.readline() for _ in range(rng.randrange(11, 300))]
+            messages += [process.stdout.readline() for _ in range(rng.randrange(11, 300))]
             process.kill()  # wherever it is by now
-            said += [line for line in process.stdout if line.endswith("]\n")]
+            messages += [line for line in process.stdout if line.endswith("]\n")]
     local = Local(path)
     assert check(local.store).sound
     arms = local.core.policies["home"].arms
     decisions = {row.id: [arms[row.arm], row.propensity] for row in local.store.decisions(1)}
     learned = {row.decision for row, _ in local.store.stream(1) if row.kind == 1}
-    for what, name, *more in map(json.loads, said):
+    for what, name, *more in map(json.loads, messages):
         assert decisions[name] == more if what == "decision" else name in learned
-    assert len(said) > 10 * KILLS
+    assert len(messages) > 10 * KILLS
     local.close()

@@ -36,8 +36,8 @@ local.close()
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize(("how", "most"), [("empty", 100_000), ("used", 500_000)])
 def test_a_policy_that_has_learned_little_takes_little(tmp_path, how, most):
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", WORK, str(tmp_path / "hsb.db"), how], capture_output=True, text=True, timeout=300
     )
-    assert found.returncode == 0, found.stderr
-    assert float(found.stdout) < most
+    assert result.returncode == 0, result.stderr
+    assert float(result.stdout) < most

@@ -51,9 +51,9 @@ def crashed(at, folder):
 
 def decisions(path):
     store = SqliteStore(path)
-    found = [row.id for row in store.decisions(1)]
+    results = [row.id for row in store.decisions(1)]
     store.close()
-    return found
+    return results
 
 
 def test_a_copy_in_the_place_of_what_a_crash_left(at, tmp_path):
@@ -136,7 +136,7 @@ def test_cut_off_at_any_step_it_goes_on(at, tmp_path, monkeypatch, step):
 
 def test_the_command(at, tmp_path):
     copy, db = crashed(at, tmp_path / "then")
-    found = CliRunner().invoke(app, ["journal", "restore", str(copy), str(db), "--json"])
-    assert found.exit_code == 0, found.output
-    told = json.loads(found.output)
+    result = CliRunner().invoke(app, ["journal", "restore", str(copy), str(db), "--json"])
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.output)
     assert told["before"] == f"{db}.before" and told["checked"]["decisions"] == 10

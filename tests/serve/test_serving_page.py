@@ -21,8 +21,8 @@ def test_its_commands_and_snippets_run(tmp_path, monkeypatch):
         commands, later = (each.strip() for each in pages.blocks(TEXT, "sh"))
         if shutil.which("curl"):
             env = os.environ | {"URL": url, "KEY": one.key}
-            said = [subprocess.check_output(["sh", "-c", line], env=env) for line in commands.splitlines()]
-            assert json.loads(said[1])["arm"] in "abc" and json.loads(said[2])["status"] == "learned"
+            messages = [subprocess.check_output(["sh", "-c", line], env=env) for line in commands.splitlines()]
+            assert json.loads(messages[1])["arm"] in "abc" and json.loads(messages[2])["status"] == "learned"
         else:
             one.make(policy={"kind": "HSB"})
         names = pages.run(TEXT, "docs/serving.md", {"url": url, "key": one.key}, all_of_them=True)

@@ -273,11 +273,11 @@ def key_digits(tree: hsb.KaryTree, context: np.ndarray) -> list[int]:
     bits = quantise.digit_bits(tree.k)
     per_word = quantise.WORD // bits
     assert words.shape == (1, quantise.key_words(tree.k, tree.depth))
-    found = []
+    results = []
     for level in range(tree.depth):
         word = int(words[0, level // per_word])
-        found.append(word >> bits * (per_word - 1 - level % per_word) & ((1 << bits) - 1))
-    return found
+        results.append(word >> bits * (per_word - 1 - level % per_word) & ((1 << bits) - 1))
+    return results
 
 
 @each

@@ -14,8 +14,8 @@ def test_parts_of_each_feature():
 
 def test_a_finer_tree_plays_the_same():
     coarse, fine = hsb.BinaryTree(depth=2), hsb.BinaryTree(depth=5)
-    found = carried(np.array([0, 2, 1, 0]), coarse, fine)
-    assert found.tolist() == [0] * 8 + [2] * 8 + [1] * 8 + [0] * 8
+    result = carried(np.array([0, 2, 1, 0]), coarse, fine)
+    assert result.tolist() == [0] * 8 + [2] * 8 + [1] * 8 + [0] * 8
 
 
 def test_a_coarser_tree_cannot_unless_nothing_is_lost():

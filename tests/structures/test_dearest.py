@@ -59,8 +59,8 @@ def twin(depth, k, arms, most, stop=0.5):
 @pytest.mark.parametrize(("k", "depth"), [(2, 5), (2, 10), (2, 52), (3, 4)])
 def test_deep_trees_equal_the_recursion(k, depth):
     for arms, regions, stop in ((2, 2, 0.5), (3, 3, 0.5), (10, 10, 0.5), (3, 7, 0.1), (3, 12, 0.9)):
-        found = worst_cost(hsb.KaryTree(k=k, depth=depth), arms=arms, regions=regions, stop=stop)
-        assert found == pytest.approx(twin(depth, k, arms, regions - 1, stop), rel=1e-12)
+        result = worst_cost(hsb.KaryTree(k=k, depth=depth), arms=arms, regions=regions, stop=stop)
+        assert result == pytest.approx(twin(depth, k, arms, regions - 1, stop), rel=1e-12)
 
 
 def test_the_numbers_of_depth_5():
@@ -104,10 +104,10 @@ OTHERS = {
 @pytest.mark.parametrize("structure", OTHERS.values(), ids=OTHERS)
 def test_elsewhere_no_mapping_is_dearer_and_theorem_2_is_no_smaller(structure):
     for regions, most in enumerate(dearest(structure, 2), start=1):
-        found = worst_cost(structure, arms=2, regions=regions)
-        assert most <= found + 1e-9
-        assert found <= prior_bound(structure, arms=2, regions=regions) + 1e-9
-        assert found <= worst_cost(structure, arms=2, regions=structure.leaves) + 1e-9
+        result = worst_cost(structure, arms=2, regions=regions)
+        assert most <= result + 1e-9
+        assert result <= prior_bound(structure, arms=2, regions=regions) + 1e-9
+        assert result <= worst_cost(structure, arms=2, regions=structure.leaves) + 1e-9
 
 
 @quick

@@ -91,7 +91,7 @@ def test_equals_both_oracles(kind: type[hsb.Structure], data: st.DataObject) -> 
     assert type(case.structure) is kind
     arms = data.draw(st.sampled_from([1, 2, 3, 4, 9, 17]))
     policy = case.policy(arms, learning_rate=data.draw(st.floats(0.01, 2.0)))
-    found = gap(
+    result = gap(
         case,
         policy,
         oracles_of(case, arms),
@@ -100,7 +100,7 @@ def test_equals_both_oracles(kind: type[hsb.Structure], data: st.DataObject) -> 
         masking=data.draw(st.sampled_from([0.0, 0.3, 1.0])),
         jolt=data.draw(st.booleans()),
     )
-    assert found < EXACT
+    assert result < EXACT
 
 
 @pytest.mark.nojit
@@ -192,8 +192,8 @@ def test_never_stopping_is_s_exp3(case: Case, compressed: bool) -> None:
         assert np.abs(policy.probabilities(case.context(leaf, rng)) - naive.exp3(penalties[leaf])).max() < EXACT
         policy.learn(hsb.Decision(context=case.context(leaf, rng), arm=arm, propensity=0.25), loss=loss)
         penalties[leaf, arm] += 0.3 * loss / 0.25
-    found = np.array([policy.probabilities(context) for context in case.middles])
-    assert np.abs(found - naive.s_exp3(penalties)).max() < EXACT
+    result = np.array([policy.probabilities(context) for context in case.middles])
+    assert np.abs(result - naive.s_exp3(penalties)).max() < EXACT
 
 
 @pytest.mark.nojit

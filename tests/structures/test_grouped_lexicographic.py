@@ -11,9 +11,9 @@ import hsb
 @pytest.mark.parametrize(("leaves", "groups"), [(5, 2), (6, 3), (7, 4)])
 def test_every_choice_of_cuts_is_a_group(leaves, groups):
     structure = hsb.GroupedLexicographic(leaves=leaves, groups=groups)
-    found = structure.groups((0, leaves))
-    assert len(found) == math.comb(leaves - 1, groups - 1)
-    for group in found:
+    result = structure.groups((0, leaves))
+    assert len(result) == math.comb(leaves - 1, groups - 1)
+    for group in result:
         assert group[0][0] == 0 and group[-1][1] == leaves
         assert all(before[1] == after[0] for before, after in itertools.pairwise(group))
 

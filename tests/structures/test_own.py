@@ -172,12 +172,12 @@ def test_it_is_explained(own):
         leaf, arm, loss = structure.leaf_of(context), int(rng.integers(ARMS)), float(rng.random())
         policy.learn(hsb.Decision(context=context, arm=LABELS[arm], propensity=0.5), loss=loss)
         penalties[leaf, arm] += loss / 0.5
-    found = policy.explain()
+    explanation = policy.explain()
     pieces, _ = naive.most_probable(shape, penalties)
     arm_of = {leaf: LABELS[arm] for leaves, arm in pieces for leaf in leaves}
-    assert len(found) == len(pieces)
+    assert len(explanation) == len(pieces)
     for context in anywhere(structure, 80, seed=9):
-        assert found.arm_at(context) == arm_of[structure.leaf_of(context)]
+        assert explanation.arm_at(context) == arm_of[structure.leaf_of(context)]
     assert policy.certificate().cost >= 0.0
     told = taught(structure, 400, learning_rate=1.0).explain()
     lines = {"Ladder": "0 <= x < 0.5: play", "Quarters": "x0 < 0.5: play"}

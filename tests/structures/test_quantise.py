@@ -8,8 +8,8 @@ from hsb.structures.quantise import WORD, cells, digit_bits, halvings, key_words
 
 @pytest.mark.parametrize(("levels", "features"), [(10, 3), (1, 2), (0, 4), (7, 1)])
 def test_levels_are_shared_in_turn(levels, features):
-    found = halvings(levels, features)
-    assert sum(found) == levels and max(found) - min(found) <= 1 and sorted(found, reverse=True) == list(found)
+    result = halvings(levels, features)
+    assert sum(result) == levels and max(result) - min(result) <= 1 and sorted(result, reverse=True) == list(result)
 
 
 def test_cells_are_equal_parts_and_the_end_belongs_to_the_last():

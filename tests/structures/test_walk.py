@@ -30,8 +30,8 @@ def test_the_weights_of_all_mappings_add_to_one(structure):
 
 
 def test_parents_come_first():
-    found = listing(hsb.BinaryTree(depth=3))
-    assert len(found.numbers) == 15
+    result = listing(hsb.BinaryTree(depth=3))
+    assert len(result.numbers) == 15
     tree = hsb.BinaryTree(depth=3)
-    for node, number in found.numbers.items():
-        assert all(found.numbers[child] > number for group in tree.groups(node) for child in group)
+    for node, number in result.numbers.items():
+        assert all(result.numbers[child] > number for group in tree.groups(node) for child in group)

@@ -33,9 +33,9 @@ def by_hand(policy: hsb.Policy, contexts: Iterable[Any], rewards: Iterable[Any])
     done = []
     for context, row in zip(contexts, rewards, strict=True):
         decision = policy.decide(context)
-        place = policy.arms.index(decision.arm)
-        policy.learn(decision, reward=row[place])
-        done.append((place, decision.propensity, row[place]))
+        index = policy.arms.index(decision.arm)
+        policy.learn(decision, reward=row[index])
+        done.append((index, decision.propensity, row[index]))
     return done
 
 

@@ -21,6 +21,6 @@ def in_child(work: Callable[[], Any]) -> Any:
             os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
-        found = pipe.read()
+        result = pipe.read()
     os.waitpid(pid, 0)
-    return json.loads(found)
+    return json.loads(result)

@@ -6,8 +6,8 @@ from hsb import cli
 
 
 def said(capsys):
-    found = capsys.readouterr()
-    return found.out, found.err
+    result = capsys.readouterr()
+    return result.out, result.err
 
 
 def fails(capsys, arguments, words, code=2):

@@ -11,18 +11,18 @@ def world(rows: int, seed: int = 0, *, harsh: bool = False) -> tuple[list[dict[s
     """Return contexts with new categories, new keys and missing values; with `harsh`, losses near 1, so that the policy shifts its baseline."""
     rng, contexts = np.random.default_rng([seed, 77]), []
     for t in range(rows):
-        found: dict[str, Any] = {"size": float(rng.lognormal()), "kind": f"k{int(rng.integers(2 + t // 60))}"}
+        result: dict[str, Any] = {"size": float(rng.lognormal()), "kind": f"k{int(rng.integers(2 + t // 60))}"}
         if t > rows // 4:
-            found["member"] = bool(rng.random() < 0.3)
+            result["member"] = bool(rng.random() < 0.3)
         if t > rows // 2:
-            found["hour"] = int(rng.integers(24))
-        for name in list(found)[1:]:
+            result["hour"] = int(rng.integers(24))
+        for name in list(result)[1:]:
             if t > 20 and rng.random() < 0.05:
-                found[name] = None
+                result[name] = None
         if t > 40 and rng.random() < 0.05:
-            del found["size"]
-        contexts.append(found)
-    good = np.array([(found.get("size") or 0.0) > 1.0 for found in contexts]).astype(int)
+            del result["size"]
+        contexts.append(result)
+    good = np.array([(result.get("size") or 0.0) > 1.0 for result in contexts]).astype(int)
     means = np.where(np.arange(3) == good[:, None], 0.85 if harsh else 0.1, 0.98 if harsh else 0.7)
     return contexts, (rng.random((rows, 3)) < means).astype(float)
 

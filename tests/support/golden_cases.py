@@ -214,8 +214,8 @@ class Golden:
         self.more: list[str] = []  # numbers
 
     def context(self, t: int) -> Any:
-        found = self.contexts[t]
-        return float(found) if isinstance(found, float) else found
+        result = self.contexts[t]
+        return float(result) if isinstance(result, float) else result
 
     def arms_at(self, t: int) -> list[Any]:
         return [arm for arm, there in zip(self.policy.arms, self.available[t], strict=False) if there]
@@ -303,9 +303,9 @@ class Golden:
         numbers += [f"bound {float(policy.regret_bound(10_000)).hex()}", *self.more]
         if hasattr(policy, "certificate"):
             for delta in (None, 0.05) if self.case.implicit else (None,):
-                found = policy.certificate(delta)
-                values = [found.lost, found.excess, found.cost, found.rate, found.total]
-                numbers.append(f"certificate {found.rounds} {hexes(values)} {found.masked} {found.shifted} {found.units}")
+                result = policy.certificate(delta)
+                values = [result.lost, result.excess, result.cost, result.rate, result.total]
+                numbers.append(f"certificate {result.rounds} {hexes(values)} {result.masked} {result.shifted} {result.units}")
         arrays = []
         for name, array in sorted(policy.to_arrays().items()):
             held = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
@@ -416,9 +416,9 @@ def replayed(case: Case) -> Golden:
     """It replays a log drawn uniformly, then one that is thinned."""
     golden = Golden(case)
     for skewed in (False, True):
-        found = hsb.replay(golden.policy, golden.log(skewed=skewed), seed=5)
+        result = hsb.replay(golden.policy, golden.log(skewed=skewed), seed=5)
         golden.more.append(
-            f"replay {found.rounds} {found.matched} {found.total.hex()} {found.rejected} {hexes(found.interval)}"
+            f"replay {result.rounds} {result.matched} {result.total.hex()} {result.rejected} {hexes(result.interval)}"
         )
     golden.play(0, 20)
     return golden
@@ -431,13 +431,13 @@ def many(case: Case) -> Golden:
     for begin in range(0, ROUNDS, 60):
         rows = range(begin, begin + 60)
         masks = [golden.arms_at(t) if t % 2 else None for t in rows] if begin % 120 else None
-        made = policy.decide_many(golden.contexts[begin : begin + 60], available=masks)
-        for decision in made:
+        result = policy.decide_many(golden.contexts[begin : begin + 60], available=masks)
+        for decision in result:
             golden.note(decision.arm, decision.propensity)
-        losses = [golden.loss(t, decision.arm) for t, decision in zip(rows, made, strict=True)]
+        losses = [golden.loss(t, decision.arm) for t, decision in zip(rows, result, strict=True)]
         known = [loss if k % 4 else None for k, loss in enumerate(losses)]
-        golden.more.append(f"learned {policy.learn_many(made, losses=known, missing='skip')}")
-        rest = [(made[k], 1.0 - losses[k]) for k in range(60) if known[k] is None][::-1]
+        golden.more.append(f"learned {policy.learn_many(result, losses=known, missing='skip')}")
+        rest = [(result[k], 1.0 - losses[k]) for k in range(60) if known[k] is None][::-1]
         policy.learn_many([decision for decision, _ in rest], rewards=[reward for _, reward in rest])
     return golden
 
@@ -450,16 +450,16 @@ def proposed(case: Case) -> Golden:
         us = golden.rng.random(10)
         rows = range(begin, begin + 10)
         if begin % 20:
-            made = policy.propose_many([golden.context(t) for t in rows], u=us)
+            result = policy.propose_many([golden.context(t) for t in rows], u=us)
         else:
             ways: list[dict[str, Any]] = [
                 {"available": golden.arms_at(t)} if t % 3 == 0 else {"mixed": evened} if t % 3 == 1 else {} for t in rows
             ]
-            made = [policy.propose(golden.context(t), u=float(u), **way) for t, u, way in zip(rows, us, ways, strict=True)]
+            result = [policy.propose(golden.context(t), u=float(u), **way) for t, u, way in zip(rows, us, ways, strict=True)]
         for k in golden.rng.permutation(10).tolist():
-            golden.note(made[k].arm, made[k].propensity)
+            golden.note(result[k].arm, result[k].propensity)
             if k != 4:
-                policy.learn_proposed(made[k], loss=golden.loss(begin + k, made[k].arm))
+                policy.learn_proposed(result[k], loss=golden.loss(begin + k, result[k].arm))
     return golden
 
 
@@ -521,11 +521,11 @@ def names() -> Iterator[tuple[str, str]]:
 def lines(policy: str, scenario: str) -> dict[str, list[str]]:
     """Return a policy's actions in a scenario as lines of text, by part."""
     golden = SCENARIOS[scenario](CASES[policy])
-    found = golden.lines()
+    result = golden.lines()
     if scenario in ("simulate", "long") and hasattr(golden.policy, "explain"):
         few = {"rules": 3} if policy.startswith("features") else {}  # all rules of many features take a minute
-        found["explanation"] = str(golden.policy.explain(**few)).splitlines()
-    return found
+        result["explanation"] = str(golden.policy.explain(**few)).splitlines()
+    return result
 
 
 def digests(policy: str, scenario: str) -> str:
@@ -535,16 +535,16 @@ def digests(policy: str, scenario: str) -> str:
 
 def recorded() -> dict[str, dict[str, str]]:
     """Return the content of the file: digests by policy and scenario."""
-    found: dict[str, dict[str, str]] = json.loads(FILE.read_text())
-    return found
+    result: dict[str, dict[str, str]] = json.loads(FILE.read_text())
+    return result
 
 
 def main(arguments: list[str]) -> None:
     if arguments == ["--write"]:
-        found: dict[str, dict[str, str]] = {}
+        result: dict[str, dict[str, str]] = {}
         for policy, scenario in names():
-            found.setdefault(policy, {})[scenario] = digests(policy, scenario)
-        FILE.write_text(json.dumps(found, indent=1) + "\n")
+            result.setdefault(policy, {})[scenario] = digests(policy, scenario)
+        FILE.write_text(json.dumps(result, indent=1) + "\n")
     elif len(arguments) == 3 and arguments[0] == "--show":
         for part, text in lines(*arguments[1:]).items():
             print(f"-- {part}", *text, sep="\n")

@@ -32,19 +32,19 @@ def pages() -> list[Path]:
 
 def blocks(text: str, kind: str, *, all_of_them: bool = False) -> Iterator[str]:
     """Return the blocks of one kind, marked ones only on request; each after as many empty lines as stand before it in the page."""
-    for found in BLOCK.finditer(text):
-        if found["kind"] == kind and (all_of_them or not found["why"]):
-            yield "\n" * text.count("\n", 0, found.start("code")) + found["code"]
+    for result in BLOCK.finditer(text):
+        if result["kind"] == kind and (all_of_them or not result["why"]):
+            yield "\n" * text.count("\n", 0, result.start("code")) + result["code"]
 
 
 def run(text: str, name: str, names: dict[str, object] | None = None, *, all_of_them: bool = False) -> dict[str, object]:
     """Run the Python blocks of a page or of a part of one; return the names that they define. Their output is printed and compared."""
     names = {"__name__": "page"} if names is None else names
-    for found, printed in _played(text, name, names, all_of_them):
-        if found["kind"] == "output":
-            line = text.count("\n", 0, found.start("code"))
-            assert alike(found["code"], printed), (
-                f"{name}, line {line}: the page shows\n{found['code']}and it prints\n{printed}"
+    for result, printed in _played(text, name, names, all_of_them):
+        if result["kind"] == "output":
+            line = text.count("\n", 0, result.start("code"))
+            assert alike(result["code"], printed), (
+                f"{name}, line {line}: the page shows\n{result['code']}and it prints\n{printed}"
             )
         else:
             print(printed, end="")
@@ -54,10 +54,10 @@ def run(text: str, name: str, names: dict[str, object] | None = None, *, all_of_
 def rewritten(text: str, name: str) -> str:
     """Return a page with the output of its blocks in its output blocks."""
     parts, end = [], 0
-    for found, printed in _played(text, name, {"__name__": "page"}, False):
-        if found["kind"] == "output":
-            parts += [text[end : found.start("code")], printed]
-            end = found.end("code")
+    for result, printed in _played(text, name, {"__name__": "page"}, False):
+        if result["kind"] == "output":
+            parts += [text[end : result.start("code")], printed]
+            end = result.end("code")
     return "".join([*parts, text[end:]])
 
 
@@ -65,16 +65,16 @@ def _played(text: str, name: str, names: dict[str, object], all_of_them: bool) -
     """Run Python blocks; yield the output block after each, with what was printed."""
     before, printed = _kinds(), None
     try:
-        for found in BLOCK.finditer(text):
-            if found["kind"] == "output" and printed is not None:
-                yield found, printed
+        for result in BLOCK.finditer(text):
+            if result["kind"] == "output" and printed is not None:
+                yield result, printed
             printed = None
-            if found["kind"] == "python" and (all_of_them or not found["why"]):
-                line = text.count("\n", 0, found.start("code"))
-                with contextlib.redirect_stdout(io.StringIO()) as said:
-                    exec(compile("\n" * line + found["code"], name, "exec"), names)
-                printed = said.getvalue()
-                yield found, printed
+            if result["kind"] == "python" and (all_of_them or not result["why"]):
+                line = text.count("\n", 0, result.start("code"))
+                with contextlib.redirect_stdout(io.StringIO()) as answer:
+                    exec(compile("\n" * line + result["code"], name, "exec"), names)
+                printed = answer.getvalue()
+                yield result, printed
     finally:
         for kinds, kept in before:  # the names of a page end with it
             kinds.clear()

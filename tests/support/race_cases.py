@@ -26,12 +26,12 @@ class Mirrored(hsb.HSB, listed=False):
 
 def results_of(experiment, options=Options(quick=True)):  # noqa: B008
     """Return the results of every part, run in reverse order, through JSON and back."""
-    found = {}
+    values = {}
     for part in reversed(experiment.parts(options)):
         module, function = part.function.split(":")
         arguments = json.loads(json.dumps(part.arguments))
-        found[part.name] = json.loads(json.dumps(getattr(importlib.import_module(module), function)(**arguments)))
-    return found
+        values[part.name] = json.loads(json.dumps(getattr(importlib.import_module(module), function)(**arguments)))
+    return values
 
 
 def broken(experiment, monkeypatch):
@@ -40,15 +40,15 @@ def broken(experiment, monkeypatch):
     honest = type(experiment).settings
 
     def settings(self, options):
-        found = honest(self, options)
+        result = honest(self, options)
         policies = {
             group: {
                 name: spec | {"policy": "Mirrored" if spec["policy"] == "HSB" else spec["policy"]}
                 for name, spec in specs.items()
             }
-            for group, specs in found["policies"].items()
+            for group, specs in result["policies"].items()
         }
-        return found | {"policies": policies}
+        return result | {"policies": policies}
 
     monkeypatch.setattr(type(experiment), "settings", settings)
     return experiment

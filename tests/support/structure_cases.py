@@ -42,8 +42,8 @@ class Case:
             return float(leaf)
         low, high = np.array(self.cells[leaf]).T
         share = 0.5 if rng is None else rng.uniform(0.01, 0.99, size=len(low))
-        found: Array = low + share * (high - low)
-        return found if len(found) > 1 else float(found[0])
+        result: Array = low + share * (high - low)
+        return result if len(result) > 1 else float(result[0])
 
     @property
     def middles(self) -> list[float | Array]:

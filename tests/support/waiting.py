@@ -13,7 +13,7 @@ Found = TypeVar("Found")
 def wait_until(happens: Callable[[], Found], what: str = "it did not happen", limit: float = LIMIT) -> Found:
     """Call `happens` until it returns a true value, and return that; fail after `limit` seconds."""
     end = time.monotonic() + limit
-    while not (found := happens()):
+    while not (result := happens()):
         assert time.monotonic() < end, what
         time.sleep(PAUSE)
-    return found
+    return result

@@ -59,10 +59,10 @@ def test_it_falls_when_the_excess_is_above_its_limit_and_only_then(world, settin
     assert (excess[fell] > PATIENCE / rates[fell]).all()
     falls = np.log(rates[0] / after) / math.log(FALL)
     assert falls == pytest.approx(np.round(falls), abs=1e-9) and falls[-1] >= (2 if policy.learner.mixture.implicit else 1)
-    found, shared = policy.certificate(), policy.learner.mixture.state.shared
+    result, shared = policy.certificate(), policy.learner.mixture.state.shared
     price = math.log(3) + math.log(2) + math.log(100)  # of an arm at the root, beside the advisor
-    assert left <= (price + PATIENCE) / found.rate + shared + 1e-6  # in every run
-    assert left <= found.excess + price / found.rate + 1e-6
+    assert left <= (price + PATIENCE) / result.rate + shared + 1e-6  # in every run
+    assert left <= result.excess + price / result.rate + 1e-6
 
 
 def test_what_was_seen_over_the_rates_of_its_time_bounds_how_far_it_fell():
@@ -134,9 +134,9 @@ def test_its_bound_beside_the_default_s_is_as_the_page_says():
     tree = hsb.BinaryTree(depth=10)
     for arms in (2, 3, 10, 50):
         for horizon in (1e4, 1e5, 1e6, 1e7):
-            for made, less, more, how in (((), 1.18, 1.6, {}), ((tree,), 0.8, 1.06, {"regions": 3})):
-                default = hsb.HSB(*made, arms=arms).regret_bound(horizon, **how)
-                confident = hsb.HSB(*made, arms=arms, learning_rate="confident").regret_bound(horizon, **how)
+            for result, less, more, how in (((), 1.18, 1.6, {}), ((tree,), 0.8, 1.06, {"regions": 3})):
+                default = hsb.HSB(*result, arms=arms).regret_bound(horizon, **how)
+                confident = hsb.HSB(*result, arms=arms, learning_rate="confident").regret_bound(horizon, **how)
                 assert default == confident == horizon or less < confident / default < more
 
 

@@ -124,12 +124,12 @@ def test_categories_are_paid_one_by_one():
 
 def context(t, rng):
     """A flag always, a category from round 300 on, a number from round 700 on, now and then missing."""
-    found = {"flag": bool(rng.random() < 0.5)}
+    values = {"flag": bool(rng.random() < 0.5)}
     if t >= 300:
-        found["kind"] = str(rng.choice(["a", "b", "c"]))
+        values["kind"] = str(rng.choice(["a", "b", "c"]))
     if t >= 700:
-        found["size"] = None if rng.random() < 0.2 else float(rng.lognormal())
-    return found
+        values["size"] = None if rng.random() < 0.2 else float(rng.lognormal())
+    return values
 
 
 def losses_of(world, p, seen, rng):
@@ -176,7 +176,7 @@ def test_every_rule_on_a_feature_obeys_the_inequality_in_every_run(world):
     Without the price it is untrue, of some rule in the world that favours one."""
     for seed in range(2):
         policy, told = played(world, seed)
-        found = policy.certificate()
+        result = policy.certificate()
         above = []
         for raw_input, cells, cost, named in rules():
             left = sum(
@@ -185,9 +185,9 @@ def test_every_rule_on_a_feature_obeys_the_inequality_in_every_run(world):
                 - estimate * (arm == cells[int(seen[raw_input]) if raw_input is not None and raw_input < len(seen) else 0])
                 for seen, loss, arm, b, estimate in told
             )
-            price = (cost + named - ln(MIXTURE)) / found.rate
-            assert left <= found.excess + price + 1e-6, (seed, raw_input, cells)
-            above.append(left - found.excess)
+            price = (cost + named - ln(MIXTURE)) / result.rate
+            assert left <= result.excess + price + 1e-6, (seed, raw_input, cells)
+            above.append(left - result.excess)
         assert world != "rule" or max(above) > 0.0
 
 

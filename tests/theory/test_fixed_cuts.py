@@ -92,9 +92,9 @@ def dearest(cuts, bits, arms):
 @pytest.mark.parametrize("bits", [3, 4, 5])
 def test_the_price_of_cuts_is_that_of_the_dearest(cuts, bits):
     """Of all places where they may be. One cut less is too little."""
-    found = theory.cuts_cost(cuts, bits=bits, arms=3)
-    assert found == pytest.approx(dearest(cuts, bits, 3))
-    assert cuts == 0 or theory.cuts_cost(cuts - 1, bits=bits, arms=3) < found - 1.0
+    result = theory.cuts_cost(cuts, bits=bits, arms=3)
+    assert result == pytest.approx(dearest(cuts, bits, 3))
+    assert cuts == 0 or theory.cuts_cost(cuts - 1, bits=bits, arms=3) < result - 1.0
 
 
 def test_fewer_bits_are_no_dearer():
@@ -133,7 +133,7 @@ def test_every_fixed_cut_obeys_the_inequality_in_every_run(first):
             b = policy.learner.baseline.shift if decision.memo.rounds >= policy.learner.baseline.since else 0.0
             told.append((cell(x), decision.arm, loss - b, (loss - b) / decision.propensity))
             policy.learn(decision, loss=loss)
-    found, coarse = policy.certificate(), int(policy.learner.reader.coarse[1])
+    result, coarse = policy.certificate(), int(policy.learner.reader.coarse[1])
     assert coarse > 0  # the tree had as many rows as it may have
     assert TreeView(policy.learner.mixture.state.members[-1]).used <= MOST_ROWS
     cells, arms, lost, estimates = map(np.array, zip(*told, strict=True))
@@ -143,9 +143,9 @@ def test_every_fixed_cut_obeys_the_inequality_in_every_run(first):
     left = [
         lost.sum() - estimates[arms == np.where(cells >= edge, 1 - below, below)].sum() for edge in edges for below in (0, 1)
     ]
-    assert max(left) <= found.excess + found.cost / found.rate + 1e-6  # what is printed
-    assert max(left) <= found.excess + price / found.rate + 1e-6  # what is proved beforehand
-    assert len(edges) > 50 and max(left) > found.excess
+    assert max(left) <= result.excess + result.cost / result.rate + 1e-6  # what is printed
+    assert max(left) <= result.excess + price / result.rate + 1e-6  # what is proved beforehand
+    assert len(edges) > 50 and max(left) > result.excess
 
 
 def test_a_tree_has_no_more_rows_than_it_may_and_the_file_says_how_many_bits_are_left(tmp_path):
@@ -192,21 +192,21 @@ def test_no_policy_can_keep_up_with_cuts_of_any_precision():
 
 
 def colliding():
-    """64 categories, and then two that share a place of these and want different arms."""
+    """64 categories, and then two that share a cell with one of these and want different arms."""
     reader = hsb.features.FeatureReader(hsb.Features())
     for k in range(64):
         reader.admit({"c": f"junk {k}"})
-    places = {}
+    numbers = {}
     for k in range(10_000):
-        place = int(reader.read({"c": f"new {k}"})[0])
-        if place in places:
-            return places[place], f"new {k}"
-        places[place] = f"new {k}"
+        number = int(reader.read({"c": f"new {k}"})[0])
+        if number in numbers:
+            return numbers[number], f"new {k}"
+        numbers[number] = f"new {k}"
     raise AssertionError
 
 
-def test_beyond_the_limit_the_promise_is_about_places_that_categories_share():
-    """The best arm of each of two that collide is beyond it, by far; the best arm of their place is not. With room for both neither is."""
+def test_beyond_the_limit_the_promise_is_about_cells_that_categories_share():
+    """The best arm of each of two that collide is beyond it, by far; the best arm of their cell is not. With room for both neither is."""
     one, two = colliding()
     rng = np.random.default_rng(0)
     names = [f"junk {k}" for k in range(64)] + rng.choice([one, two], size=ROUNDS - 64).tolist()
@@ -215,16 +215,16 @@ def test_beyond_the_limit_the_promise_is_about_places_that_categories_share():
     for features, holds in ((None, False), (hsb.Features(c=hsb.Category(limit=100)), True)):
         policy = hsb.HSB(arms=2, features=features, seed=0)
         lost = hsb.simulate(policy, {"c": names}, losses).losses.sum()
-        place = losses[64:].sum(axis=0).min()
+        best = losses[64:].sum(axis=0).min()
         bound = policy.regret_bound(ROUNDS)
         assert (lost < bound) == holds
-        assert lost - place < bound
+        assert lost - best < bound
         assert (policy.learner.reader.shared > 0) != holds
 
 
 PROMISE = (
     "On average over its random draws, it never loses much more than the best single arm, its own models' advice, or the best rule on any one "
-    "feature. A rule names an arm for each category (64 of a feature; others share places), each of 31 ranks of a number, or each side of a "
+    "feature. A rule names an arm for each category (64 of a feature; others share cells), each of 31 ranks of a number, or each side of a "
     "fixed cut, at the precision that the policy keeps. That holds whatever the world does, if neither the arm nor its loss decides whether "
     "feedback comes."
 )
@@ -274,9 +274,9 @@ def test_with_a_probability_it_is_true_of_a_fixed_cut():
         policy = hsb.HSB(arms=2, seed=seed, implicit=True)
         lost = hsb.simulate(policy, {"x": x}, losses).losses.sum()
         regret = lost - losses[np.arange(1200), best].sum()
-        found = policy.certificate(0.05)
-        failed += regret > found.total
-        untrue += regret > found.excess
+        result = policy.certificate(0.05)
+        failed += regret > result.total
+        untrue += regret > result.excess
     assert failed < 9 < untrue
 
 

@@ -58,19 +58,19 @@ def world(name: str, seed: int, rounds: int = T) -> World:
     N = structure.leaves
     if N <= CELLS:
         leaf = structure.leaf(structure.space.to_unit(structure.space.check(contexts)[0]))
-        found = World(structure, contexts, (leaf >= N // 2).astype(int), leaf)
+        result = World(structure, contexts, (leaf >= N // 2).astype(int), leaf)
         for a, b in {(a, b if N > 1 else a) for a in range(ARMS) for b in range(ARMS)}:
-            found.add(f"{a}{b}", [a] * (N // 2) + [b] * (N - N // 2))
-        return found
+            result.add(f"{a}{b}", [a] * (N // 2) + [b] * (N - N // 2))
+        return result
     low, high = structure.space.ends()
     j = structure.features[0]
     side = ((contexts[:, j] - low[j]) / (high[j] - low[j]) >= 1.0 / structure.k).astype(int)
-    found = World(structure, contexts, side, None)
+    result = World(structure, contexts, side, None)
     for a in range(ARMS):
         for b in range(ARMS):
-            found.arms[f"{a}{b}"] = np.where(side == 0, a, b)
-            found.cost[f"{a}{b}"] = theory.prior_bound(structure, arms=ARMS, regions=1 + (a != b))
-    return found
+            result.arms[f"{a}{b}"] = np.where(side == 0, a, b)
+            result.cost[f"{a}{b}"] = theory.prior_bound(structure, arms=ARMS, regions=1 + (a != b))
+    return result
 
 
 def losses_of(kind: str, side: Array, seed: int) -> Array:
@@ -108,7 +108,7 @@ def price(kind: str, structure: hsb.Structure, cost: float, rounds: int = T) -> 
 
 def surplus(kind: str, name: str, problem: str, told: Callable[[Array], Array] = lambda losses: losses) -> tuple[Array, Array]:
     """Over seeds: the largest, over mappings, of regret less price; and the regret against the best fixed arms of the two sides."""
-    found, regrets = [], []
+    results, regrets = [], []
     for seed in SEEDS:
         here = world(name, seed)
         losses = losses_of(problem, here.side, seed)
@@ -117,9 +117,9 @@ def surplus(kind: str, name: str, problem: str, told: Callable[[Array], Array] =
         rows = np.arange(T)
         lost = losses[rows, run.arms].sum()
         regret = {g: lost - losses[rows, arms].sum() for g, arms in here.arms.items()}
-        found.append(max(regret[g] - price(kind, here.structure, here.cost[g]) for g in regret))
+        results.append(max(regret[g] - price(kind, here.structure, here.cost[g]) for g in regret))
         regrets.append(max(regret[g] for g in regret if g != "best"))
-    return np.array(found), np.array(regrets)
+    return np.array(results), np.array(regrets)
 
 
 @each
@@ -160,8 +160,8 @@ def test_against_losses_chosen_against_the_policy(name, kind):
         assert lost >= rounds / ARMS
         for g, arms in here.arms.items():
             regret[g] = regret.get(g, 0.0) + (lost - np.count_nonzero(arms == worst)) / len(seeds)
-    for g, found in regret.items():
-        assert found < price(kind, here.structure, here.cost[g], rounds)
+    for g, result in regret.items():
+        assert result < price(kind, here.structure, here.cost[g], rounds)
 
 
 def test_these_prices_say_something():
@@ -169,7 +169,7 @@ def test_these_prices_say_something():
     small = {name: s for name, s in EXAMPLES.items() if s.leaves <= CELLS}
     for kind in POLICIES:
         prices = [price(kind, s, world(name, 0).cost.get("01", math.inf)) for name, s in small.items()]
-        assert sum(found < 0.8 * UNIFORM for found in prices) >= len(small) / 2
+        assert sum(result < 0.8 * UNIFORM for result in prices) >= len(small) / 2
         excess, regrets = surplus(kind, "binary", "stationary", told=lambda losses: 1.0 - losses)
         assert excess.min() > 0
         assert regrets.min() > POLICIES[kind](EXAMPLES["binary"], 0).regret_bound(T, regions=2)

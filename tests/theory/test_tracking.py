@@ -56,9 +56,9 @@ def sequences(draw, families=CASES):
 @given(sequences(), DRIFT, st.integers(0, 50))
 def test_it_is_the_sum_over_all_ways(question, drift, rounds):
     case, arms, mappings = question
-    found = tracking_cost(case.structure, mappings, arms=arms, drift=drift, rounds=rounds, stop=case.stop)
+    result = tracking_cost(case.structure, mappings, arms=arms, drift=drift, rounds=rounds, stop=case.stop)
     oracle = slow.tracking_cost(case.shape, arms, [on_cells(case, g) for g in mappings], drift, rounds)
-    assert math.isclose(found, oracle, rel_tol=1e-10, abs_tol=1e-10)
+    assert math.isclose(result, oracle, rel_tol=1e-10, abs_tol=1e-10)
 
 
 @pytest.mark.nojit
@@ -66,8 +66,8 @@ def test_it_is_the_sum_over_all_ways(question, drift, rounds):
 def test_all_pairs_of_mappings(case):
     """Also those whose changes are in single leaves of intervals that are too short to be split into groups."""
     for pair in product(product(range(2), repeat=case.structure.leaves), repeat=2):
-        found = tracking_cost(case.structure, pair, arms=2, drift=0.1, rounds=5)
-        assert math.isclose(found, slow.tracking_cost(case.shape, 2, pair, 0.1, 5), rel_tol=1e-12)
+        result = tracking_cost(case.structure, pair, arms=2, drift=0.1, rounds=5)
+        assert math.isclose(result, slow.tracking_cost(case.shape, 2, pair, 0.1, 5), rel_tol=1e-12)
 
 
 @pytest.mark.nojit
@@ -78,8 +78,8 @@ def test_without_drift_it_is_the_prior_cost(question):
     same = {"arms": arms, "stop": case.stop}
     cost = prior_cost(case.structure, mappings[0], **same)
     for drift, close in ((0.0, 1e-12), (1e-12, 1e-9)):
-        found = tracking_cost(case.structure, mappings[:1] * 3, drift=drift, rounds=100, **same)
-        assert math.isclose(found, cost, rel_tol=close, abs_tol=close)
+        result = tracking_cost(case.structure, mappings[:1] * 3, drift=drift, rounds=100, **same)
+        assert math.isclose(result, cost, rel_tol=close, abs_tol=close)
     changes = any(g != mappings[0] for g in mappings)
     assert (tracking_cost(case.structure, mappings, drift=0.0, rounds=100, **same) == math.inf) == changes or math.isinf(cost)
 
@@ -314,14 +314,14 @@ def test_the_numbers_of_the_page():
     tree, same = hsb.BinaryTree(depth=10), {"arms": 3, "horizon": 100_000}
     exact = prior_cost(tree, [2] * 512 + [0] * 428 + [1] * 84, arms=3)
     closed, dearest = (price(tree, arms=3, regions=3) for price in (theory.prior_bound, theory.worst_cost))
-    found = [theory.anytime_mixture_bound(cost, **same) for cost in (closed, dearest, exact)]
+    results = [theory.anytime_mixture_bound(cost, **same) for cost in (closed, dearest, exact)]
     best = [math.sqrt(2 * cost * 3 * 100_000) for cost in (closed, dearest, exact)]
-    assert found[1] == theory.anytime_bound(tree, **same)
+    assert results[1] == theory.anytime_bound(tree, **same)
     assert best[0] == pytest.approx(theory.regret_bound(tree, **same))
-    for number in (*found, *best):
+    for number in (*results, *best):
         assert f"{number:,.0f}" in PAGE
-    assert f"{found[1] / best[1]:.1f} times" in PAGE
-    assert found[1] <= 13_200
+    assert f"{results[1] / best[1]:.1f} times" in PAGE
+    assert results[1] <= 13_200
 
 
 @pytest.mark.nojit

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from ..errors import FileError, InputError
 from ..evaluate.engines import check_engine
-from ..experiments import named
+from ..experiments import load_experiments
 from ..experiments.base import Experiment, Options
 from ..experiments.custom import CustomComparison
 from ..experiments.runner import PartFailed
@@ -101,7 +101,7 @@ def reproduce(
     """
     depths = tuple(sorted(set(depth))) if depth else None
     options = Options(seed, quick, data, visits, depths, runs, rounds)
-    carry_out(named(experiment), options, out, running, title="Section VI, run again")
+    carry_out(load_experiments(experiment), options, out, running, title="Section VI, run again")
 
 
 @app.command()

@@ -11,12 +11,12 @@ from .base import Experiment
 NAMES = ("stationary", "nonstationary", "today", "landsat", "illustrations")
 
 
-def named(name: str) -> list[Experiment]:
+def load_experiments(name: str) -> list[Experiment]:
     """Return a list of the experiment called `name`; for "all" of all, in the paper's order. Raises `InputError` if the name is unknown.
 
-    >>> [experiment.name for experiment in named("stationary")]
+    >>> [experiment.name for experiment in load_experiments("stationary")]
     ['stationary']
-    >>> named("moon")
+    >>> load_experiments("moon")
     Traceback (most recent call last):
     hsb.errors.InputError: There is no experiment 'moon'. The experiments are stationary, nonstationary, today, landsat, illustrations, all.
     """

@@ -27,10 +27,10 @@ class Options(NamedTuple):
     runs: int | None = None  # the number of data sets or logs
     rounds: int | None = None  # of each data set
 
-    def chosen(self) -> dict[str, object]:
+    def chosen_sizes(self) -> dict[str, object]:
         """Return the sizes that the user chose, by the name of the setting.
 
-        >>> Options(runs=3).chosen()
+        >>> Options(runs=3).chosen_sizes()
         {'runs': 3}
         """
         sizes = {"visits": self.visits, "depths": self.depths, "runs": self.runs, "rounds": self.rounds}
@@ -139,10 +139,10 @@ class Analysis(NamedTuple):
 class Experiment(ABC):
     """Something to run and report: a subsection of Section VI, the paper's illustrations, or a user's comparison.
 
-    `hsb.experiments.named` returns those of the paper. The `options` of its methods are the options of the command, e.g. seed and quick.
+    `hsb.experiments.load_experiments` returns those of the paper. The `options` of its methods are the options of the command, e.g. a seed.
 
     >>> import hsb.experiments
-    >>> [experiment] = hsb.experiments.named("stationary")
+    >>> [experiment] = hsb.experiments.load_experiments("stationary")
     >>> experiment.name, len(experiment.parts(Options(quick=True))) > 0
     ('stationary', True)
     """

@@ -36,13 +36,13 @@ def size_note(options: Options) -> tuple[str, str]:
     >>> size_note(Options(depths=(4, 7), rounds=3000))[1]
     'Sizes that you chose: depths 4, 7; rounds 3,000. The verdicts apply to this size, and may differ at the default size.'
     """
-    if options.quick and not options.chosen():
+    if options.quick and not options.chosen_sizes():
         return "Reduced size.", REDUCED
-    if not options.chosen():
+    if not options.chosen_sizes():
         return "", ""
     sizes = "; ".join(
         f"{name} {', '.join(f'{each:,}' for each in (size if isinstance(size, tuple) else (size,)))}"
-        for name, size in options.chosen().items()
+        for name, size in options.chosen_sizes().items()
     )
     rest = " Other sizes are those of a quick run." if options.quick else ""
     text = f"Sizes that you chose: {sizes}.{rest} The verdicts apply to this size, and may differ at the default size."

@@ -14,14 +14,14 @@ from ..evaluate.parallel import Progress
 
 PAUSE = 0.25  # seconds between two reads, and at least between two writes of one part
 
-_place: Path | None = None  # of the part that this process runs
+_path: Path | None = None  # of the part that this process runs
 _written = 0.0
 
 
-def report_to(place: str) -> None:
-    """Begin a part: report its rounds to the file `place`; "" to report nothing."""
-    global _place, _written
-    _place, _written = Path(place) if place else None, 0.0
+def report_to(path: str) -> None:
+    """Begin a part: report its rounds to the file `path`; "" to report nothing."""
+    global _path, _written
+    _path, _written = Path(path) if path else None, 0.0
 
 
 def report_rounds(rounds: int) -> None:
@@ -31,10 +31,10 @@ def report_rounds(rounds: int) -> None:
     """
     global _written
     now = time.monotonic()
-    if _place is None or now - _written < PAUSE or not _place.parent.is_dir():
+    if _path is None or now - _written < PAUSE or not _path.parent.is_dir():
         return
     _written = now
-    _place.write_text(str(rounds))
+    _path.write_text(str(rounds))
 
 
 class Board:
@@ -64,7 +64,7 @@ class Board:
             self._watching.join()
         self._folder.cleanup()
 
-    def place(self, number: int) -> str:
+    def path(self, number: int) -> str:
         """Return the file to which part `number` reports its rounds."""
         return str(Path(self._folder.name) / str(number)) if self.progress is not None else ""
 

@@ -58,7 +58,7 @@ def about(studies: Sequence[Study], seconds: float) -> dict[str, str]:
     return {
         "experiments": ", ".join(study.experiment.name for study in studies),
         "seed": str(options.seed),
-        "size": "quick: smaller than the paper's" if options.quick else "chosen" if options.chosen() else "full",
+        "size": "quick: smaller than the paper's" if options.quick else "chosen" if options.chosen_sizes() else "full",
         "rounds": f"{sum(part.rounds for study in studies for part in study.parts):,}",
         "parts": f"{sum(len(study.parts) for study in studies):,}",
         "duration": f"{seconds:.1f} s; the parts took {sum(f.seconds for s in studies for f in s.finished):.1f} s, summed over all cores",

@@ -57,7 +57,7 @@ def run(
     with Board(progress, total=total, done=total - sum(parts[i].rounds for i in missing)) as board:
         if prepare is not None and engine == "local" and min(jobs, len(missing)) > FEW:
             prepare()
-        tasks = [(i, parts[i].function, parts[i].arguments, os.getcwd(), board.place(i)) for i in missing]
+        tasks = [(i, parts[i].function, parts[i].arguments, os.getcwd(), board.path(i)) for i in missing]
         if tasks:
             with closing(spread(engine, jobs, perform, tasks)) as outcomes:
                 for number, text, seconds, failed in outcomes:
@@ -88,13 +88,13 @@ def in_turn(parts: Sequence[Part], which: Sequence[int]) -> list[int]:
     return [i for *_, i in sorted(keys)]
 
 
-def perform(number: int, function: str, arguments: dict[str, Any], here: str, place: str = "") -> tuple[int, str, float, bool]:
+def perform(number: int, function: str, arguments: dict[str, Any], here: str, path: str = "") -> tuple[int, str, float, bool]:
     """Run one part on any machine. Returns its number, its result as JSON or its error, the seconds, and True if it failed.
 
     An error is returned as text, so that it does not stop other parts. `here` is the working directory for relative paths and the user's
-    modules, since a worker may start elsewhere. `place` is the file to which the part may report its rounds (`progress.py`).
+    modules, since a worker may start elsewhere. `path` is the file to which the part may report its rounds (`progress.py`).
     """
-    report_to(place)
+    report_to(path)
     if os.path.isdir(here):
         os.chdir(here)
     begin = time.perf_counter()

@@ -38,9 +38,9 @@ def read(path: Path) -> dict[str, Any]:
 
     A wrong key, value or column raises an InputError of one line that names it, before anything is run.
     """
-    given = read_toml(path)
+    data = read_toml(path)
     with within(path.name):
-        return _checked(given, path)
+        return _complete_spec(data, path)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -61,39 +61,39 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise InputError(f"Cannot read {quoted(str(path))}: {error.strerror}.") from None
 
 
-def _checked(given: dict[str, Any], path: Path) -> dict[str, Any]:
-    known_keys(given, KEYS)
-    if ("problem" in given) == ("file" in given):
+def _complete_spec(data: dict[str, Any], path: Path) -> dict[str, Any]:
+    known_keys(data, KEYS)
+    if ("problem" in data) == ("file" in data):
         raise InputError('Give either problem or file, e.g. problem = {name = "stationary"}.')
-    spec: dict[str, Any] = {"title": given.get("title", path.stem)}
+    spec: dict[str, Any] = {"title": data.get("title", path.stem)}
     if not isinstance(spec["title"], str):
         raise InputError(f"title: must be text; given {spec['title']!r}.")
     problem: Problem
-    if "file" in given:
+    if "file" in data:
         with within("file"):
-            spec["file"] = _file(table(given["file"]), path.parent)
+            spec["file"] = _file(table(data["file"]), path.parent)
             problem = losses = Losses(spec["file"])
-            given = {"rounds": len(losses.contexts)} | given
+            data = {"rounds": len(losses.contexts)} | data
     else:
         with within("problem"):
-            asked = table(given["problem"], "name")
+            asked = table(data["problem"], "name")
             problem = make_problem(asked)
             spec["problem"] = asked if ":" in asked["name"] else problem.to_dict()
     for name, default in (("rounds", 100_000), ("runs", 10), ("seed", 0)):
-        spec[name] = whole(name, given.get(name, default), 0 if name == "seed" else 1, MOST[name])
+        spec[name] = whole(name, data.get(name, default), 0 if name == "seed" else 1, MOST[name])
     if isinstance(problem, Losses) and spec["rounds"] > len(problem.contexts):
         raise InputError(f"rounds: the file has {len(problem.contexts):,} rows; given {spec['rounds']:,}.")
     with within("structure"):
-        shared = dict(_structures(given.get("structure", {"kind": "BinaryTree", "depth": 10}), problem))
+        shared = dict(_structures(data.get("structure", {"kind": "BinaryTree", "depth": 10}), problem))
     spec["structure"] = next(iter(shared.values()))
-    spec["policies"] = dict(_policies(given, shared, spec["rounds"], problem))
+    spec["policies"] = dict(_policies(data, shared, spec["rounds"], problem))
     own = {name.partition(":")[0] for name in _own_classes([spec.get("problem"), spec["structure"], spec["policies"]])}
     return spec | ({"code": {module: source_of(module) for module in sorted(own)}} if own else {})
 
 
-def _policies(given: Plain, shared: dict[str, Plain], rounds: int, problem: Problem) -> Iterator[tuple[str, Plain]]:
+def _policies(data: Plain, shared: dict[str, Plain], rounds: int, problem: Problem) -> Iterator[tuple[str, Plain]]:
     """Yield each policy's label and settings. A table with lists defines several policies."""
-    listed = given.get("policies", [])
+    listed = data.get("policies", [])
     if not isinstance(listed, list) or not listed or not all(isinstance(each, dict) for each in listed):
         raise InputError('policies: at least one table [[policies]] is needed, e.g. with policy = "HSB".')
     labels = set()
@@ -121,29 +121,29 @@ def _swept(settings: Plain, shared: dict[str, Plain], problem: Problem) -> Itera
             yield with_words(label, words, more), chosen | ({} if where is None else {"structure": where})
 
 
-def _structures(given: Any, problem: Problem) -> Iterator[tuple[str, Plain]]:
+def _structures(data: Any, problem: Problem) -> Iterator[tuple[str, Plain]]:
     """Yield the structures that one table defines, checked, each with words for a policy's label."""
-    for words, settings in sweep(table(given, "kind")):
+    for words, settings in sweep(table(data, "kind")):
         structure(settings, problem)
         yield words, settings
 
 
-def _file(given: dict[str, Any], folder: Path) -> dict[str, Any]:
-    known_keys(given, FILE_KEYS)
+def _file(data: dict[str, Any], folder: Path) -> dict[str, Any]:
+    known_keys(data, FILE_KEYS)
     for name in ("path", "contexts", "losses"):
-        if name not in given:
+        if name not in data:
             raise InputError(f"{name} is missing. A file needs path, contexts and losses (both lists of column names).")
     for name in ("contexts", "losses"):
-        if not isinstance(given[name], list) or not given[name] or not all(isinstance(each, str) for each in given[name]):
-            raise InputError(f"{name}: must be a list of column names; given {quoted(given[name])}.")
-    path = (folder / str(given["path"])).resolve()
+        if not isinstance(data[name], list) or not data[name] or not all(isinstance(each, str) for each in data[name]):
+            raise InputError(f"{name}: must be a list of column names; given {quoted(data[name])}.")
+    path = (folder / str(data["path"])).resolve()
     if path.exists() and not path.is_file():
         raise InputError(f"path: {quoted(str(path))} is not a file.")
     try:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
         raise InputError(f"path: cannot read {quoted(str(path))}: {error.strerror}.") from None
-    return given | {"path": str(path), "name": path.name, "sha256": digest}
+    return data | {"path": str(path), "name": path.name, "sha256": digest}
 
 
 def _own_classes(data: Any) -> Iterator[str]:

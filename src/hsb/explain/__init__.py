@@ -75,12 +75,12 @@ def _one_of(structure: Structure, members: Sequence[Member], stop: float | None)
     logs = log_options(root.F, np.array([root.row]), root.options)[0]
     boxes = ((((0.0, 1.0),) * structure.space.features),)
     candidates = [Best(float(logs[0] + arms.log_share[0]), [piece(boxes, arms, 0, members[0].arms)], structure)]
-    at = 1
+    first = 1
     for option, part in enumerate(structure.structures, start=1):
         size = len(part.key_words())  # one for each of its members
-        best = _solve(part, members[at : at + size], stop)
+        best = _solve(part, members[first : first + size], stop)
         candidates.append(best._replace(value=float(logs[option]) + best.value))
-        at += size
+        first += size
     return candidates[first_best([best.value for best in candidates])]
 
 

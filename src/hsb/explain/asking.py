@@ -88,13 +88,13 @@ def explain_played(
     contexts: Any = None,
     rules: int | None = RULES,
     top: int | None = TOP,
-    places: int = 0,
+    design_columns: int = 0,
     effort: float = 1.0,
     progress: Progress | None = None,
 ) -> Explanation:
     """Return the rules that a policy over a structure's space plays; a single rule before the first update.
 
-    `places`: the number of columns that its models see.
+    `design_columns`: the number of columns that its models see.
     """
     columns = columns_of(structure.space, names)
     bare = Explanation((), None, tuple(policy.arms), structure, structure, columns, top=top)  # raises if `top` is invalid
@@ -102,7 +102,7 @@ def explain_played(
     if policy.rounds == 0:
         return replace(bare, regions=prior_rule(columns, policy.arms))
     sample = None if contexts is None else tables.check(policy, contexts)[0]
-    work = Effort(effort, query_cost=query_cost(places, len(policy.arms)), columns=len(columns), progress=progress)
+    work = Effort(effort, query_cost=query_cost(design_columns, len(policy.arms)), columns=len(columns), progress=progress)
     explanation = extract_rules(columns, player(policy), policy.arms, sample=sample, edges=edges, rules=rules, work=work)
     return replace(explanation, structure=structure, chosen=structure, top=top)
 

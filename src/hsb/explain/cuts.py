@@ -58,12 +58,12 @@ def _threshold(
         return -math.inf, None
     i, k = divmod(int(np.argmax(scores)), len(which))
     best = float(scores[i, k])
-    places = np.flatnonzero(scores[:, k] > -np.inf)
-    far = scores[places, k] < best - SLACK * (best - uncut)
-    here = int(np.searchsorted(places, i))
+    indices = np.flatnonzero(scores[:, k] > -np.inf)
+    far = scores[indices, k] < best - SLACK * (best - uncut)
+    here = int(np.searchsorted(indices, i))
     below, above = np.flatnonzero(far[:here]), np.flatnonzero(far[here:])
-    first = places[int(below[-1]) + 1 if len(below) else 0]
-    last = places[here + int(above[0]) - 1 if len(above) else -1]
+    first = indices[int(below[-1]) + 1 if len(below) else 0]
+    last = indices[here + int(above[0]) - 1 if len(above) else -1]
     j, side = which[k], part[which[k]]
     end = columns[j].high if columns[j].kind == "number" else None  # it belongs to the side below
     highest = float(V[last + 1, k]) if end is None else min(float(V[last + 1, k]), math.nextafter(end, -math.inf))
@@ -90,11 +90,11 @@ def _scores(y: Ints, w: Floats) -> tuple[Floats, float]:
 def _subset(j: int, side: Side, codes: Floats, y: Ints, w: Floats) -> tuple[float, Cut | None]:
     """Return the best cut of a category's codes into two sets; codes without rows go to the heavier side."""
     assert isinstance(side, frozenset)
-    here, place = np.unique(codes, return_inverse=True)
+    here, index = np.unique(codes, return_inverse=True)
     if len(here) < 2:
         return -math.inf, None
     arms, which = np.unique(y, return_inverse=True)
-    counts = np.bincount(place * len(arms) + which, weights=w, minlength=len(here) * len(arms)).reshape(len(here), -1)
+    counts = np.bincount(index * len(arms) + which, weights=w, minlength=len(here) * len(arms)).reshape(len(here), -1)
     value, cut = -math.inf, None
     for m in np.argsort(-counts.sum(axis=0), kind="stable")[:ARMS_TRIED]:
         order = np.argsort(counts[:, m] / counts.sum(axis=1), kind="stable")

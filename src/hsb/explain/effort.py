@@ -9,7 +9,7 @@ from ..checks import is_number
 from ..errors import InputError, quoted
 
 UNITS = 1.2e6  # of work in an effort of 1, without the final measurements; a unit is about a microsecond of one processor
-ASK, PLACE, ARM, SQUARE = (
+ASK, COLUMN, ARM, SQUARE = (
     1.5,
     0.05,
     0.025,
@@ -70,10 +70,10 @@ class Effort:
         return max(1, min(at_most, int(share * self.units / self.query_cost)))
 
 
-def query_cost(places: int, arms: int) -> float:
-    """Estimate the units of a query to a policy whose models see `places` columns.
+def query_cost(design_columns: int, arms: int) -> float:
+    """Estimate the units of a query to a policy whose models see `design_columns` columns.
 
     >>> [round(query_cost(*each), 1) for each in ((1, 2), (20, 6), (256, 3))]
     [1.6, 6.0, 118.7]
     """
-    return ASK + PLACE * places + ARM * places * arms + SQUARE * places**2
+    return ASK + COLUMN * design_columns + ARM * design_columns * arms + SQUARE * design_columns**2

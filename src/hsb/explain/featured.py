@@ -18,7 +18,7 @@ from .effort import Effort, Progress, query_cost
 from .played import RULES, extract_rules
 from .result import TOP, Explanation
 
-SHARED = " (or what shares its place)"  # follows categories and tags that share their column with others
+SHARED = " (or what shares its column)"  # follows categories and tags that share their column with others
 FORMS: dict[str, Form] = {"day": "date", "hour": "clock", "weekday": "weekday"}  # by the part of a time
 
 
@@ -71,6 +71,6 @@ def explain_features(
     if policy.rounds == 0 or not columns:
         return replace(bare, regions=prior_rule(columns, policy.arms))
     rows = encoder.sample if sample is None else sample
-    work = Effort(effort, query_cost=query_cost(encoder.places, len(policy.arms)), columns=len(columns), progress=progress)
+    work = Effort(effort, query_cost=query_cost(encoder.columns, len(policy.arms)), columns=len(columns), progress=progress)
     play = player(policy, raw=True)
     return extract_rules(columns, play, policy.arms, sample=rows, read=reader.read, rules=rules, top=top, work=work)

@@ -31,8 +31,8 @@ def solve(structure: Structure, member: Member) -> Best:
         best = best_arms(member, np.array([row + 1 + 2 * n]))
         logs = log_options(F, np.array([row]), n)[0]
         groups = structure.groups(node)
-        place = {group: o for o, group in enumerate(options, start=1)}
-        below = [logs[place[group]] + sum(value[structure.number(child)] for child in group) for group in groups]
+        index = {group: o for o, group in enumerate(options, start=1)}
+        below = [logs[index[group]] + sum(value[structure.number(child)] for child in group) for group in groups]
         choice = first_best([logs[0] + best.log_share[0], *below])
         if choice == 0 or not best.seen[0]:
             pieces.append(piece(structure.boxes(node), best, 0, member.arms))

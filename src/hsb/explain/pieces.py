@@ -103,8 +103,8 @@ def unseen(boxes: Boxes, arms: int) -> Piece:
 def in_users_units(structure: Structure, boxes: Boxes) -> Boxes:
     """Return the boxes over every feature of the space; features that the structure does not use span their whole range."""
     space = structure.space
-    place = {feature: j for j, feature in enumerate(structure.features)}
-    sides = [[box[place[j]] if j in place else (0.0, 1.0) for j in range(space.features)] for box in boxes]
+    dimension = {feature: j for j, feature in enumerate(structure.features)}
+    sides = [[box[dimension[j]] if j in dimension else (0.0, 1.0) for j in range(space.features)] for box in boxes]
     return tuple(tuple(space.bounds(j, *side) for j, side in enumerate(box)) for box in sides)
 
 

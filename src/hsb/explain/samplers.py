@@ -117,8 +117,8 @@ class SimilarContexts:
         for j, values in enumerate(self.values):
             if values is not None:
                 known = np.flatnonzero(~np.isnan(points[:, j]))
-                place = np.searchsorted(values, points[known, j]) + rng.integers(-1, 2, size=len(known))
-                other = values[np.clip(place, 0, len(values) - 1)]
+                index = np.searchsorted(values, points[known, j]) + rng.integers(-1, 2, size=len(known))
+                other = values[np.clip(index, 0, len(values) - 1)]
                 moved = points[known, j] + rng.random(len(known)) * (other - points[known, j])
                 points[known, j] = np.round(moved) if (values == np.round(values)).all() else moved
         return points

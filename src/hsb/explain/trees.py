@@ -132,11 +132,11 @@ def _dense(member: Member, tree: TreeView) -> Chains:
     begins = np.cumsum([0] + [k**level for level in range(depth + 1)])
     heap = (member.kind.blocks(member) - tree.row0) // tree.stride
     level = np.searchsorted(begins, heap, side="right") - 1
-    place = np.full(begins[-1], -1)
-    place[heap] = np.arange(len(heap))
+    index = np.full(begins[-1], -1)
+    index[heap] = np.arange(len(heap))
     children = np.full((len(heap), k), -1)
     above = level < depth
-    children[above] = place[heap[above, None] * k + 1 + np.arange(k)]
+    children[above] = index[heap[above, None] * k + 1 + np.arange(k)]
     return Chains(level, level, children, np.zeros((len(heap), 0), dtype=np.int64))
 
 

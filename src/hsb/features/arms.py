@@ -61,7 +61,7 @@ class ArmFeatures:
         """Return an arm's similarity to each: s = exp(-|g - g'|^2 / (2 h^2)) for encoded features g; 0 to itself and to arms without features.
 
         Numbers are scaled by all arms. h^2 is an eighth of the mean squared distance between two arms, so two arms at the average distance
-        have s = exp(-4), 0.02. O(arms * places).
+        have s = exp(-4), 0.02. O(arms * columns).
         """
         similarities = np.zeros(len(self.raw))
         known = np.flatnonzero(~np.isnan(self.raw).all(axis=1))
@@ -71,7 +71,7 @@ class ArmFeatures:
         encoder = from_journal(FeatureReader, self.encoder.to_dict())
         encoder.observe_rows(raw)
         encoder.refit()
-        g, cells = np.empty((len(raw), encoder.places)), np.empty((len(raw), encoder.trees), dtype=np.int64)
+        g, cells = np.empty((len(raw), encoder.columns)), np.empty((len(raw), encoder.trees), dtype=np.int64)
         encoder.encode_rows(raw, g, cells)
         apart = ((g - g[np.searchsorted(known, index)]) ** 2).sum(axis=1)
         usual = 2.0 * float(g.var(axis=0).sum()) * len(raw) / max(len(raw) - 1, 1)

@@ -7,7 +7,7 @@ from .column_values import Numbers, Times, Words
 from .feature import stable
 from .tables import ContextTable
 
-PLACES = 8  # columns for the categories of a feature, which share them by a hash of their text
+BUCKETS = 8  # columns for the categories of a feature, which share them by a hash of their text
 
 
 def design_matrix(table: ContextTable) -> Floats:
@@ -30,8 +30,8 @@ def design_matrix(table: ContextTable) -> Floats:
             for part in ("day", "hour", "weekday"):
                 columns += _numbers(values.parts[part]) if part in values.parts else []
         elif isinstance(values, Words):
-            places = np.array([*(stable(word) % PLACES for word in values.words), PLACES], dtype=np.int64)
-            columns += list(np.eye(PLACES + 1)[:, places[values.codes]][:PLACES])
+            buckets = np.array([*(stable(word) % BUCKETS for word in values.words), BUCKETS], dtype=np.int64)
+            columns += list(np.eye(BUCKETS + 1)[:, buckets[values.codes]][:BUCKETS])
     return np.column_stack(columns) if columns else np.zeros((table.rows, 0))
 
 

@@ -13,21 +13,21 @@ RAW_INPUT = at.INTS + at.FLOATS + at.SAMPLE + at.RECENT + 128  # words of an inp
 
 
 class RawInputLayout:
-    """Inputs and *places*, the columns of the design matrix. Arrays have spare room; `head` holds the number of inputs for the kernels."""
+    """Inputs, and the *columns* of the design matrix. Arrays have spare room; `head` holds the number of inputs for the kernels."""
 
     def __init__(self, width: int) -> None:
         self.width = width
         self.head: Ints = np.zeros(at.HEAD, dtype=np.int64)
-        self.head[at.PLACES] = 1
+        self.head[at.COLUMNS] = 1
         self.I: Ints = np.zeros((0, at.INTS), dtype=np.int64)
         self.F: Floats = np.zeros((0, at.FLOATS))
         self.where: Ints = np.zeros(0, dtype=np.int64)
         self.reservoir: Floats = np.zeros((0, at.SAMPLE))
         self.recent: Floats = np.zeros((0, at.RECENT))
-        self.names: list[list[str]] = [["constant"]]  # the meanings of each place
+        self.names: list[list[str]] = [["constant"]]  # the meanings of each column
         self.raw_input_names: list[str] = []
         self.listed = 0  # entries of `where` in use
-        self.crowded = 0  # meanings that share a place, since all `width` places were used
+        self.crowded = 0  # meanings that share a column, since all `width` columns were used
 
     def copy(self) -> "RawInputLayout":
         """Return an independent copy."""
@@ -43,24 +43,24 @@ class RawInputLayout:
         return len(self.raw_input_names)
 
     @property
-    def places(self) -> int:
-        """The number of used places, at most `width`."""
+    def columns(self) -> int:
+        """The number of used columns, at most `width`."""
         return len(self.names)
 
-    def place(self, name: str) -> int:
-        """Return a place for a name: a new one, or one by a hash of the name if all are used."""
-        place = len(self.names)
-        if place < self.width:
+    def column(self, name: str) -> int:
+        """Return a column for a name: a new one, or one by a hash of the name if all are used."""
+        column = len(self.names)
+        if column < self.width:
             self.names.append([name])
-            self.head[at.PLACES] = place + 1
-            return place
+            self.head[at.COLUMNS] = column + 1
+            return column
         p = 1 + stable(name) % (self.width - 1)
         self.names[p].append(name)
         self.crowded += 1
         return p
 
     def raw_input(self, name: str, kind: int, *, limit: int = 0, period: float = 0.0) -> int:
-        """Add an input with its places; a category's places come with its values. Return its index."""
+        """Add an input with its columns; a category's columns come with its values. Return its index."""
         s = self.inputs
         afford(RAW_INPUT)
         if s == len(self.I):
@@ -79,22 +79,22 @@ class RawInputLayout:
             self.I[s, at.LIMIT] = limit
             self.I[s, at.START] = self._list(limit)
         elif kind == at.CYCLE:
-            self.I[s, at.PLACE] = self.place(f"{name} sin")
-            self.I[s, at.START] = self.place(f"{name} cos")
+            self.I[s, at.COLUMN] = self.column(f"{name} sin")
+            self.I[s, at.START] = self.column(f"{name} cos")
         else:
-            self.I[s, at.PLACE] = self.place(name)
+            self.I[s, at.COLUMN] = self.column(name)
         return s
 
     def category(self, s: int, k: int, text: str) -> None:
-        """Assign a place to category k of input s."""
-        self.where[self.I[s, at.START] + k] = self.place(f"{self.raw_input_names[s]}={text}")
+        """Assign a column to category k of input s."""
+        self.where[self.I[s, at.START] + k] = self.column(f"{self.raw_input_names[s]}={text}")
 
     def miss(self, s: int, name: str) -> None:
-        """Assign a place to the indicator that input s is missing."""
-        self.I[s, at.MISSING] = self.place(f"{name} is missing")
+        """Assign a column to the indicator that input s is missing."""
+        self.I[s, at.MISSING] = self.column(f"{name} is missing")
 
     def alone(self, p: int) -> bool:
-        """Return whether a place has a single meaning."""
+        """Return whether a column has a single meaning."""
         return len(self.names[p]) == 1
 
     def _list(self, limit: int) -> int:

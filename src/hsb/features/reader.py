@@ -40,13 +40,13 @@ def compiled() -> Any:
 class FeatureReader:
     """Reads contexts for `hsb.HSB(arms=...)`: into raw rows, and these into `z` for the models and `cells` for the trees.
 
-    A raw row has a float for each *input*: one for most features, several for a time. `z` is a row of the design matrix; its columns are
-    *places*: a number, a category, a tag, or the indicator of a missing value. `cells` has for each tree the index of the context's cell. A
+    A raw row has a float for each *input*: one for most features, several for a time. `z` is a row of the design matrix; each
+    *column* is a number, a category, a tag, or the indicator of a missing value. `cells` has for each tree the index of the context's cell. A
     number has two trees, by its rank and by its leading bits.
 
-    Reading changes nothing. `admit` adds whatever is new: features, categories, a place for missing values. `observe` counts a raw row.
+    Reading changes nothing. `admit` adds whatever is new: features, categories, a column for missing values. `observe` counts a raw row.
     `refit`, if it is `due`, freezes new scales and edges from the counts, and returns the map from old to new z. `features` is the
-    declaration; `width` the largest number of places, None for the limit of `features`.
+    declaration; `width` the largest number of columns, None for the limit of `features`.
 
     >>> from hsb.features import FeatureReader, Features
     >>> import numpy as np
@@ -59,7 +59,7 @@ class FeatureReader:
     ...     reader.observe(reader.read({"country": "FR", "age": age}))
     >>> a, c = reader.refit()
     >>> z, cells = reader.encode_row(reader.read({"country": "FR", "age": 34}))
-    >>> dict(zip(reader.place_names, z.tolist())), cells.tolist()
+    >>> dict(zip(reader.column_names, z.tolist())), cells.tolist()
     ({'constant': 1.0, 'country=FR': 1.0, 'age': 2.0}, [2, 31, 12599552])
     """
 
@@ -164,30 +164,30 @@ class FeatureReader:
         return min((1 << max(1, rows.bit_length())) - rows, LOOKED - rows % LOOKED) if rows else 1
 
     def refit(self) -> tuple[Floats, Floats]:
-        """Freeze new scales and edges. Return (a, c), a number for each place: z becomes a * z + c, up to clipping.
+        """Freeze new scales and edges. Return (a, c), a number for each column: z becomes a * z + c, up to clipping.
 
         Numbers that left their edges keep only their last values. A missing number has z = 0 before and after: c then moves the value of its
-        place for missing values (`missing_places`).
+        column for missing values (`missing_columns`).
         """
         return refit(self.layout)
 
     @property
-    def missing_places(self) -> Ints:
-        """For each place of a number, the place that is 1 if the number is missing; -1 without such a place."""
-        layout, indicators = self.layout, np.full(self.places, -1, dtype=np.int64)
+    def missing_columns(self) -> Ints:
+        """For each column of a number, the column that is 1 if the number is missing; -1 without such a column."""
+        layout, indicators = self.layout, np.full(self.columns, -1, dtype=np.int64)
         for s in range(self.inputs):
-            if layout.I[s, at.KIND] in (at.NUMBER, at.FLAG) and layout.alone(layout.I[s, at.PLACE]):
-                indicators[layout.I[s, at.PLACE]] = layout.I[s, at.MISSING]
+            if layout.I[s, at.KIND] in (at.NUMBER, at.FLAG) and layout.alone(layout.I[s, at.COLUMN]):
+                indicators[layout.I[s, at.COLUMN]] = layout.I[s, at.MISSING]
         return indicators
 
     def encode(self, raw: Raw, z: Floats, cells: Ints) -> None:
-        """Fill z (length at least `places`) and cells (length at least `trees`), the rest with zeros."""
+        """Fill z (length at least `columns`) and cells (length at least `trees`), the rest with zeros."""
         layout = self.layout
         compiled().encode(raw, z, cells, layout.head, layout.I, layout.F, layout.where)
 
     def encode_row(self, raw: Raw) -> tuple[Floats, Ints]:
         """Encode a raw row into new arrays z and cells."""
-        z, cells = np.empty(self.places), np.empty(self.trees, dtype=np.int64)
+        z, cells = np.empty(self.columns), np.empty(self.trees, dtype=np.int64)
         self.encode(raw, z, cells)
         return z, cells
 
@@ -197,8 +197,8 @@ class FeatureReader:
         return len(self.layout.raw_input_names)
 
     @property
-    def places(self) -> int:
-        """The number of used places, columns of z."""
+    def columns(self) -> int:
+        """The number of used columns of z."""
         return len(self.layout.names)
 
     @property
@@ -213,12 +213,12 @@ class FeatureReader:
 
     @property
     def shared(self) -> int:
-        """The number of observed values that share the place of another category or tag, beyond the limit."""
+        """The number of observed values that share the column of another category or tag, beyond the limit."""
         return int(self.layout.head[at.SHARED])
 
     @property
     def crowded(self) -> int:
-        """The number of meanings that share a place, since all `width` places were used."""
+        """The number of meanings that share a column, since all `width` columns were used."""
         return self.layout.crowded
 
     @property
@@ -253,20 +253,20 @@ class FeatureReader:
         return list(self.layout.raw_input_names)
 
     @property
-    def place_inputs(self) -> Ints:
-        """For each place, the first input with it; -1 for the constant."""
-        where, owner = self.layout.where.tolist(), [-1] * (self.places + 1)
-        I = self.layout.I[: len(self.layout.raw_input_names), [at.KIND, at.PLACE, at.START, at.LIMIT, at.MISSING]]
-        for s, (kind, place, start, limit, missing) in reversed(list(enumerate(I.tolist()))):
-            own = where[start : start + limit] if kind == at.CATEGORY else [place, start] if kind == at.CYCLE else [place]
+    def column_inputs(self) -> Ints:
+        """For each column, the first input with it; -1 for the constant."""
+        where, owner = self.layout.where.tolist(), [-1] * (self.columns + 1)
+        I = self.layout.I[: len(self.layout.raw_input_names), [at.KIND, at.COLUMN, at.START, at.LIMIT, at.MISSING]]
+        for s, (kind, column, start, limit, missing) in reversed(list(enumerate(I.tolist()))):
+            own = where[start : start + limit] if kind == at.CATEGORY else [column, start] if kind == at.CYCLE else [column]
             for position in (*own, missing):
-                owner[position] = s  # a missing place, -1, writes the last entry
+                owner[position] = s  # a missing column, -1, writes the last entry
         owner[0] = -1
         return np.array(owner[:-1], dtype=np.int64)
 
     @property
-    def place_names(self) -> list[str]:
-        """The name of each place; all names if several meanings share it."""
+    def column_names(self) -> list[str]:
+        """The name of each column; all names if several meanings share it."""
         return [" | ".join(names) for names in self.layout.names]
 
     @property

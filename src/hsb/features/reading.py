@@ -39,7 +39,7 @@ def read_value(knowledge: Knowledge, name: str, value: Any, row: list[float]) ->
 
 
 def category_code(column: FeatureColumn, text: str) -> float:
-    """Return the raw value of a category: its number; -1 if unseen; limit + k if it shares the place of category k."""
+    """Return the raw value of a category: its number; -1 if unseen; limit + k if it shares the column of category k."""
     code = column.codes.get(text)
     if code is not None:
         return code

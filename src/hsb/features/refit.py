@@ -25,17 +25,17 @@ from ..engine.kernels.inputs import (
 from ..types import Floats, Ints
 from .layout import RawInputLayout
 
-SETTLE = 64  # rows after which a number that shares its place is scaled, once
+SETTLE = 64  # rows after which a number that shares its column is scaled, once
 MOST = 0.5  # of the last values of a number may lie outside
 NOISE = 1e-14  # a standard deviation below this part of the mean is a rounding error: the number is constant
 
 
 def refit(layout: RawInputLayout) -> tuple[Floats, Floats]:
-    """Freeze new scales and edges. Return (a, c): z becomes a * z + c, place by place, up to clipping.
+    """Freeze new scales and edges. Return (a, c): z becomes a * z + c, column by column, up to clipping.
 
-    A shared place cannot be moved like that: its numbers are scaled once, after `SETTLE` rows.
+    A shared column cannot be moved like that: its numbers are scaled once, after `SETTLE` rows.
     """
-    a, c = np.ones(layout.places), np.zeros(layout.places)
+    a, c = np.ones(layout.columns), np.zeros(layout.columns)
     rows, away = int(layout.head[at.ROWS]), set(strayed_inputs(layout).tolist())
     for s in range(layout.inputs):
         row = layout.F[s]
@@ -43,7 +43,7 @@ def refit(layout: RawInputLayout) -> tuple[Floats, Floats]:
             begin_again(row, layout.recent[s], rows)
         kind = layout.I[s, at.KIND]
         if kind in (at.NUMBER, at.FLAG):
-            p = int(layout.I[s, at.PLACE])
+            p = int(layout.I[s, at.COLUMN])
             if layout.alone(p):
                 a[p], c[p] = rescale(row)
             elif row[SETTLED] < SETTLE <= row[COUNT]:

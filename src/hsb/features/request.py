@@ -42,12 +42,12 @@ class Request:
 
     def copy(self) -> Request:
         """Return a copy that later changes of the caller's dicts do not reach."""
-        return Request.kept(
+        return Request.from_checked(
             self.context, {arm: None if features is None else dict(features) for arm, features in self.arms.items()}
         )
 
     @classmethod
-    def kept(cls, context: Any, arms: dict[Hashable, Mapping[str, Any] | None]) -> Request:
+    def from_checked(cls, context: Any, arms: dict[Hashable, Mapping[str, Any] | None]) -> Request:
         """Return a request of checked arms, which nobody else changes, with a copy of the context."""
         other = object.__new__(cls)
         other.context = context.copy() if isinstance(context, dict | list) or hasattr(context, "dtype") else context
@@ -78,7 +78,7 @@ class Request:
 def _checked_arms(arms: Any) -> dict[Hashable, Any]:
     """Return the arms with their features, in order; InputError if they are not arms."""
     if isinstance(arms, Mapping):
-        given = dict(arms)
+        checked = dict(arms)
     elif isinstance(arms, str | bytes) or not isinstance(arms, Iterable) or is_scalar(arms):
         raise InputError(
             f"arms must be a dict from each available arm to its features, e.g. {{'a17': {{'price': 9}}}}; given {quoted(arms):.200}."
@@ -87,14 +87,14 @@ def _checked_arms(arms: Any) -> dict[Hashable, Any]:
         names = list(arms)
         for arm in names:
             _check_label(arm)
-        given = dict.fromkeys(names)
-        if len(given) < len(names):
+        checked = dict.fromkeys(names)
+        if len(checked) < len(names):
             raise InputError(f"arms has an arm twice; given {quoted(names):.200}. Arms must differ.")
-    if not given:
+    if not checked:
         raise InputError("arms is empty: a request needs at least one arm.")
-    if len(given) > MOST:
-        raise InputError(f"A request may have at most {MOST:,} arms; given {len(given):,}.")
-    for arm, features in given.items():
+    if len(checked) > MOST:
+        raise InputError(f"A request may have at most {MOST:,} arms; given {len(checked):,}.")
+    for arm, features in checked.items():
         if type(arm) is not str:
             _check_label(arm)
         if features is not None and not isinstance(features, Mapping):
@@ -102,7 +102,7 @@ def _checked_arms(arms: Any) -> dict[Hashable, Any]:
                 f"Features of an arm are a dict, e.g. {{'category': 'shoes', 'price': 30}}; given {quoted(features):.200} for "
                 f"arm {quoted(arm):.100}."
             )
-    return given
+    return checked
 
 
 def _check_label(arm: Any) -> None:

@@ -86,14 +86,14 @@ def from_journal(make: type["FeatureReader"], data: Any, needed: int | None = No
     return reader
 
 
-TRIES = 1 << 16  # for a name with the same place
+TRIES = 1 << 16  # for a name with the same column
 
 
 def rename_values(reader: "FeatureReader", rename: Callable[[str, int], str | None]) -> "FeatureReader | None":
     """Return a copy of the reader with new names for some categories and tags; None if all names stay.
 
     `rename(name, tries)` returns a new name, or None to keep it. It is called again while the new name is in use or would have another
-    place, since shared places follow from names.
+    column, since shared columns follow from names.
     """
     knowledge, width, crowded = reader.knowledge, reader.width, reader.layout.crowded > 0
     journal, has_changed = [], False

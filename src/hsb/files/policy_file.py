@@ -51,14 +51,14 @@ def save(policy: Policy, path: str | Path) -> None:
     write_atomically(path_of("path", path, folder=False), pack(policy))
 
 
-def load(path: str | Path, *, seed: Seed | Literal["file"] = "file", **given: Any) -> Policy:
+def load(path: str | Path, *, seed: Seed | Literal["file"] = "file", **arguments: Any) -> Policy:
     """Read a policy that `policy.save` wrote. It resumes from exactly the saved state.
 
     Raises `FileError` if the file is damaged or holds no policy, `FileNotFoundError` if there is no file.
 
     - `seed`: "file" resumes the random numbers of the file too, so processes that load one file draw the same arms. An int or a
       `numpy.random.Generator` replaces them; None takes fresh ones from the operating system.
-    - `given`: arguments that a file cannot hold: `experts=` of an Exp4 whose experts are functions.
+    - `arguments`: arguments that a file cannot hold: `experts=` of an Exp4 whose experts are functions.
 
     Before loading, define or import the classes of your kinds of features (`hsb.Composite`): the file has only their names.
 
@@ -76,7 +76,7 @@ def load(path: str | Path, *, seed: Seed | Literal["file"] = "file", **given: An
     drawn = None if isinstance(seed, str) and seed == "file" else drawn_from(seed)
     with path.open("rb") as file:
         try:
-            policy = unpack(file, given)
+            policy = unpack(file, arguments)
             policy.rng = policy.rng if drawn is None else drawn
             return policy
         except DAMAGE as error:
@@ -130,12 +130,12 @@ def _pack(policy: Policy) -> bytes:
     return buffer.getvalue()
 
 
-def unpack(source: bytes | BinaryIO, given: dict[str, Any]) -> Policy:
-    """Read the policy that `pack` wrote; `given` holds arguments that a file cannot. Damaged bytes raise one of `DAMAGE`."""
+def unpack(source: bytes | BinaryIO, arguments: dict[str, Any]) -> Policy:
+    """Read the policy that `pack` wrote; `arguments` holds arguments that a file cannot. Damaged bytes raise one of `DAMAGE`."""
     with Archive(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:
         header = _header(archive)
         kind = Policy.kinds[header["policy"]]
-        if unwanted := set(given) - set(kind.load_arguments):
+        if unwanted := set(arguments) - set(kind.load_arguments):
             raise FileError(f"it holds a {header['policy']}, which takes no {', '.join(sorted(unwanted))}. Leave that out.")
         counts = {name: _count(header[name]) for name in ("rounds", "clipped", "issued")}
         _count(header.get("clipped_losses", 0))
@@ -149,7 +149,7 @@ def unpack(source: bytes | BinaryIO, given: dict[str, Any]) -> Policy:
         ledger = Ledger.unpacked(counts["issued"], archive.read("ledger"), header["lineage"], header["past"], elsewhere)
         with limited((1 + MADE) * archive.bytes / 8):
             afford(archive.unpacked / 8)
-            settings = {**header["settings"], **given}
+            settings = {**header["settings"], **arguments}
             encoding = settings.pop("encoding", None)
             policy: Policy = kind.from_settings(settings, common)
             if encoding is not None:

@@ -54,10 +54,10 @@ class CobaLearner:
     @property
     def params(self) -> dict[str, Any]:
         """The description of the learner in coba's results, a dict."""
-        given = self._player.given
-        if not isinstance(given, Policy):
+        source = self._player.source
+        if not isinstance(source, Policy):
             return {"family": self._name or "hsb"}
-        return {"family": self._name or type(given).__name__, "policy": repr(given)}
+        return {"family": self._name or type(source).__name__, "policy": repr(source)}
 
     def predict(self, context: Any, actions: Any) -> tuple[Any, float, dict[str, Any]]:
         """Choose one of `actions`: the triple (action, its probability, {"decision": the decision}). coba hands the last back to `learn`."""
@@ -88,10 +88,10 @@ class CobaLearner:
             raise InputError(f"decision must be the one that predict gave; given {quoted(decision)}.")
         if decision is None or decision.arm != arm or decision.propensity != probability:
             if probability is None:
-                given = (
+                message = (
                     f"given None for {quoted(action)}. Log it: coba.LoggedInteraction(context, action, reward, probability)."
                 )
-                raise InputError(f"Learning from a logged action needs the probability with which it was played; {given}")
+                raise InputError(f"Learning from a logged action needs the probability with which it was played; {message}")
             if is_number(probability) and 1.0 < probability <= 1.0 + ROUNDING:
                 probability = 1.0
             available = None if decision is None else decision.available

@@ -26,7 +26,7 @@ class MABWiserBandit:
 
     - `policy`: a copy of it plays, random numbers included. It need not be fitted first.
     - `waiting`: the number of decisions that may wait for their reward. `partial_fit` carries no propensities, so each row is matched with the
-      decision that `predict` made for that arm and context, and learned with the propensity of that decision. By default those of the
+      decision that `predict` decisions for that arm and context, and learned with the propensity of that decision. By default those of the
       last call of `predict` wait. For late rewards use a larger number; then the oldest decision for that arm and context is matched, and
       beyond that number the oldest of all is forgotten.
     - `logged_propensity`: the probability of each arm in a log, a number or a function of context and arm. With it, all rows of `fit` and
@@ -55,7 +55,7 @@ class MABWiserBandit:
     backend = None
 
     def __init__(self, policy: Policy, *, waiting: int = 1, logged_propensity: Probability | None = None) -> None:
-        self._given = copied(policy, adapter="MABWiserBandit")
+        self._source = copied(policy, adapter="MABWiserBandit")
         self.policy = policy.copy()
         known = logged_propensity is None or callable(logged_propensity)
         if not known and not (is_number(logged_propensity) and 0.0 < logged_propensity <= 1.0):
@@ -81,12 +81,12 @@ class MABWiserBandit:
                 "binarizer must be None; given a binarizer. Convert rewards to 0 and 1 before fit and partial_fit."
             )
         self.policy.add_arm(arm)
-        self._given.add_arm(arm)
+        self._source.add_arm(arm)
 
     def remove_arm(self, arm: Hashable) -> None:
         """Make an arm unavailable until `add_arm` brings it back."""
         self.policy.remove_arm(arm)
-        self._given.remove_arm(arm)
+        self._source.remove_arm(arm)
 
     def fit(self, decisions: Any, rewards: Any, contexts: Any = None, *, propensities: Any = None) -> None:
         """Begin again, and learn a log in its order: an entry for each row in `decisions` (the arms), `rewards` and `contexts`.
@@ -100,13 +100,13 @@ class MABWiserBandit:
                 "fit learns a log and needs the probabilities of its decisions; given none. Give propensities=, one for each row, or make "
                 "the adapter with logged_propensity=. Rewards of decisions of predict go to partial_fit."
             )
-        policy = self._given.copy()
+        policy = self._source.copy()
         _learn(policy, _logged(rows, probabilities or []), rows)
         self.policy = policy
         self._waiting = Waiting(self._waiting.limit)
 
     def partial_fit(self, decisions: Any, rewards: Any, contexts: Any = None, *, propensities: Any = None) -> None:
-        """Learn the rewards of decisions that `predict` made; with `propensities`, learn further rows of a log.
+        """Learn the rewards of decisions that `predict` decisions; with `propensities`, learn further rows of a log.
 
         Arguments as in `fit`.
         """
@@ -126,9 +126,9 @@ class MABWiserBandit:
 
     def predict(self, contexts: Any = None) -> Any:
         """Return the arm to play: one arm without a context or for a single one, else a list."""
-        made = [self.policy.decide(context) for context in self._checked(contexts)]
-        self._waiting.add(made)
-        return made[0].arm if len(made) == 1 else [decision.arm for decision in made]
+        decisions = [self.policy.decide(context) for context in self._check_contexts(contexts)]
+        self._waiting.add(decisions)
+        return decisions[0].arm if len(decisions) == 1 else [decision.arm for decision in decisions]
 
     def predict_expectations(self, contexts: Any = None) -> Any:
         """Return the present probability of each arm: a dict without a context or for a single one, else a list. Changes nothing.
@@ -137,7 +137,7 @@ class MABWiserBandit:
         >>> MABWiserBandit(hsb.Exp3(arms=["a", "b"])).predict_expectations()
         {'a': 0.5, 'b': 0.5}
         """
-        shares = [self._shares(context) for context in self._checked(contexts)]
+        shares = [self._shares(context) for context in self._check_contexts(contexts)]
         return shares[0] if len(shares) == 1 else shares
 
     @property
@@ -155,7 +155,7 @@ class MABWiserBandit:
         shares = zip(self.policy.arms, self.policy.probabilities(context).tolist(), strict=True)
         return {arm: share for arm, share in shares if arm in active}
 
-    def _checked(self, contexts: Any) -> list[Any]:
+    def _check_contexts(self, contexts: Any) -> list[Any]:
         """Contexts to decide for, every one usable."""
         if contexts is None:
             return [None]
@@ -181,8 +181,8 @@ def _rows(decisions: Any, rewards: Any, contexts: Any) -> list[tuple[Any, Hashab
     arms, values = _listed("decisions", decisions), _listed("rewards", rewards)
     points = [None] * len(arms) if contexts is None else _points(contexts, single=len(arms) == 1)
     if not len(arms) == len(values) == len(points):
-        given = f"{len(arms)}, {len(values)} and {len(points)}"
-        raise InputError(f"decisions, rewards and contexts need a row for each round; given {given}.")
+        counts = f"{len(arms)}, {len(values)} and {len(points)}"
+        raise InputError(f"decisions, rewards and contexts need a row for each round; given {counts}.")
     return list(zip(points, arms, values, strict=True))
 
 

@@ -23,7 +23,7 @@ class OBPPolicy:
     - `len_list`: the number of actions that a round recommends. Each further action is a separate decision among the remaining arms, with
       its own propensity.
     - `waiting`: the number of decisions that may wait for their reward. OBP's protocol has no propensity, so each update is matched with the
-      decision made for that action and context, and learned with the propensity of that decision. By default only the last call of
+      decision decisions for that action and context, and learned with the propensity of that decision. By default only the last call of
       `select_action` waits: an update must come before the next, or never, as in OBP's own loops. For late rewards use a larger number;
       then the oldest decision for that action and context is matched, and beyond that number the oldest of all is forgotten.
 
@@ -44,7 +44,7 @@ class OBPPolicy:
     """The policy in its present state."""
 
     def __init__(self, policy: Policy, *, len_list: int = 1, waiting: int = 1) -> None:
-        self._given = copied(policy, adapter="OBPPolicy")
+        self._source = copied(policy, adapter="OBPPolicy")
         self.policy = policy.copy()
         self.len_list = whole("len_list", len_list, 1)
         if self.len_list > len(policy.active_arms):
@@ -75,17 +75,17 @@ class OBPPolicy:
 
     def initialize(self) -> None:
         """Begin again with the original policy, including its random numbers."""
-        self.policy = self._given.copy()
+        self.policy = self._source.copy()
         self._waiting = Waiting(self._waiting.limit)
 
     def select_action(self, context: ArrayLike) -> NDArray[np.int64]:
         """Return an array of the indices of `len_list` different arms, for a context of shape (1, d)."""
-        point, left, made = _point(context), self.policy.active_arms, []
+        point, left, decisions = _point(context), self.policy.active_arms, []
         for _ in range(self.len_list):
-            made.append(self.policy.decide(point, available=left))
-            left.remove(made[-1].arm)
-        self._waiting.add(made)
-        return np.array([self.policy.arms.index(decision.arm) for decision in made], dtype=np.int64)
+            decisions.append(self.policy.decide(point, available=left))
+            left.remove(decisions[-1].arm)
+        self._waiting.add(decisions)
+        return np.array([self.policy.arms.index(decision.arm) for decision in decisions], dtype=np.int64)
 
     def update_params(self, action: Any, reward: Any, context: ArrayLike, *, propensity: float | None = None) -> None:
         """Learn the reward of an action in a context of shape (1, d).

@@ -13,7 +13,7 @@ Maker = Callable[[list[Hashable]], Policy]
 class Player:
     """A copy of a policy, its random numbers included; or one that a function makes when the first arms are known.
 
-    What was given is kept unchanged in `given`.
+    What was given is kept unchanged in `source`.
 
     >>> import hsb
     >>> player = Player(lambda arms: hsb.Uniform(arms=arms, seed=0))
@@ -26,10 +26,10 @@ class Player:
     def __init__(self, policy: Policy | Maker) -> None:
         self._current: Policy | None = None
         if isinstance(policy, Policy):
-            self.given: Policy | Maker = policy.copy()
+            self.source: Policy | Maker = policy.copy()
             self._current = policy.copy()
         elif callable(policy):
-            self.given = policy
+            self.source = policy
         else:
             needed = "a policy, e.g. hsb.HSB(hsb.BinaryTree(depth=10), arms=3), or a function that makes one of the arms"
             raise InputError(f"An adapter needs {needed}; given {quoted(policy)}.")
@@ -46,7 +46,7 @@ class Player:
         """The policy, which knows these arms from now on. If they or the context cannot be used, nothing changes."""
         if strange := [arm for arm in arms if not is_hashable(arm)]:
             raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {quoted(strange[0])}.")
-        policy = self._current or self._made(list(dict.fromkeys(arms)))
+        policy = self._current or self._make_policy(list(dict.fromkeys(arms)))
         new = [arm for arm in dict.fromkeys(arms) if arm not in policy.arm_set.index]
         if new or self._current is None:
             trial = policy.copy()
@@ -62,8 +62,8 @@ class Player:
         """A decision among some arms, those not seen before added first."""
         return self.meet(arms, context).decide(context, available=arms)
 
-    def _made(self, arms: list[Hashable]) -> Policy:
-        policy: object = self.given(arms) if callable(self.given) else self.given
+    def _make_policy(self, arms: list[Hashable]) -> Policy:
+        policy: object = self.source(arms) if callable(self.source) else self.source
         if not isinstance(policy, Policy):
             example = "lambda arms: hsb.Exp3(arms=arms)"
             raise InputError(

@@ -62,7 +62,7 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
         self._waiting = Waiting(waiting)
         self._updates = Counter[Any]()  # by arm
         self._order = named.names(features)
-        self.policy = self._player.given
+        self.policy = self._player.source
         self.features = None if self._order is None else list(self._order)
         self.waiting = self._waiting.limit
 
@@ -110,6 +110,6 @@ class RiverPolicy(ContextualPolicy):  # type: ignore[misc]
             raise InputError(f"A context is a dict of features, or None; given {quoted(context)}.")
         order = list(context) if self._order is None else self._order
         if self.features is None and len(context) != len(order):
-            given = f"{quoted(dict(context))}. Give the adapter features=[...] to look at some only"
-            raise InputError(f"Every context must have the features of the first, {quoted(order)}; given {given}.")
+            message = f"{quoted(dict(context))}. Give the adapter features=[...] to look at some only"
+            raise InputError(f"Every context must have the features of the first, {quoted(order)}; given {message}.")
         return order, named.row(context, order, absent=None)

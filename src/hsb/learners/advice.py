@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import is_hashable, is_number, shown
+from ..checks import format_arms, is_hashable, is_number
 from ..errors import InputError, quoted
 from ..policy.rows import rows_of
 from ..structures.mappings import Mappings
@@ -123,7 +123,9 @@ class AdviceReader:
         self.index = {arm: i for i, arm in enumerate(arms)}
         self.plain = all(type(arm) is int and arm == i for i, arm in enumerate(arms))  # labels are their own indices
         self.numbered = not any(is_number(arm) for arm in arms)  # a whole number can only be an index
-        self.needed = f"one of the arms {shown(arms)}, or {len(arms)} numbers of at least 0 that add to 1, one for each arm"
+        self.needed = (
+            f"one of the arms {format_arms(arms)}, or {len(arms)} numbers of at least 0 that add to 1, one for each arm"
+        )
 
     def functions(self, experts: list[Expert], contexts: Iterable[Any]) -> Advice:
         """Return what functions advise for each context."""
@@ -163,7 +165,7 @@ class AdviceReader:
             if not isinstance(row, list | tuple | np.ndarray) or len(row) != experts:
                 argument = f"{len(row)} entries" if isinstance(row, list | tuple | np.ndarray) else repr(row)
                 raise InputError(
-                    f"Each context must be the advice of all {experts} experts, one of the arms {shown(self.arms)} from each, or shape "
+                    f"Each context must be the advice of all {experts} experts, one of the arms {format_arms(self.arms)} from each, or shape "
                     f"({experts}, {arms}), a distribution from each; given {argument}."
                 )
             rows.append([self._number(k, label) for k, label in enumerate(row)])
@@ -172,13 +174,13 @@ class AdviceReader:
     def _numbers(self, labels: NDArray[Any]) -> Advice:
         if self.plain and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < len(self.arms):
             return labels.astype(np.int32)
-        different, places = np.unique(labels, return_inverse=True)
+        different, indices = np.unique(labels, return_inverse=True)
         numbers = [self._find(label) for label in different.tolist()]
         if None in numbers:
             wrong = numbers.index(None)
             t, k = np.argwhere(labels == different[wrong])[0]
             self._number(int(k), labels[t, k].item())
-        return np.array(numbers, dtype=np.int32)[places].reshape(labels.shape)
+        return np.array(numbers, dtype=np.int32)[indices].reshape(labels.shape)
 
     def _number(self, expert: int, label: Any) -> int:
         index = self._find(label)

@@ -63,7 +63,7 @@ class ArmModels:
         self.x_reader, self.arm_reader = x_reader, arm_reader
         self.models, self.known, self.recent = models, known, recent
         self.begun = begun  # the round in which the present series of new units began
-        self.encoded = EncodedArms(arm_reader.places)
+        self.encoded = EncodedArms(arm_reader.columns)
         self._cells: Ints = np.empty(x_reader.trees, dtype=np.int64)
 
     @classmethod
@@ -82,7 +82,7 @@ class ArmModels:
 
     def columns(self, raw: Floats) -> Floats:
         """Return the encoded context of a raw row."""
-        x: Floats = np.empty(self.x_reader.places)
+        x: Floats = np.empty(self.x_reader.columns)
         self.x_reader.encode(raw, x, self._cells)
         return x
 
@@ -139,7 +139,7 @@ class ArmModels:
     def _learn(self, raw: Floats, played: Played, rounds: int) -> None:
         """Learn a round: its last step is the compiled call that counts it, and all before can be done twice."""
         known, recent, row = self.known, self.recent, (rounds - 1) % RECENT
-        slot, is_new = known.place(played.arm)
+        slot, is_new = known.find_slot(played.arm)
         if is_new:
             if slot < len(known.names):
                 recent.slots[recent.slots == slot] = -1
@@ -186,7 +186,7 @@ class ArmModels:
         arm_reader.refit()
         kernels, order = compiled(), self.recent.order(rounds)
         models = fresh_models(self.models.where, len(self.models.own) // kernels.SLOT, x_reader.inputs, arm_reader.inputs)
-        x, g = np.empty((len(order), x_reader.places)), np.empty((len(order), arm_reader.places))
+        x, g = np.empty((len(order), x_reader.columns)), np.empty((len(order), arm_reader.columns))
         for reader, values, encoded in ((x_reader, self.recent.context, x), (arm_reader, self.recent.arm, g)):
             cells = np.empty((len(order), reader.trees), dtype=np.int64)
             reader.encode_rows(np.ascontiguousarray(values[order]), encoded, cells)
@@ -248,7 +248,7 @@ class ArmModels:
         if ((slots < -1) | (slots >= n)).any() or not ((recent.losses >= 0.0) & (recent.losses <= 1.0)).all():
             raise ValueError("its recent rounds do not fit its arms")
         own = parts[""]
-        where = _checked_columns(own["where"], readers[0].places, readers[1].places)
+        where = _checked_columns(own["where"], readers[0].columns, readers[1].columns)
         models = fresh_models(where, max(FEWEST, n), readers[0].inputs, readers[1].inputs)
         words = compiled().SLOT
         stored = (models.shared, own["shared"]), (models.own[: n * words], own["own"]), (models.stack, own["stack"])
@@ -283,7 +283,7 @@ def fresh_models(where: Ints, slots: int, inputs: int, of_arms: int) -> Any:
 
 def wider_models(models: Any, x_reader: FeatureReader, arm_reader: FeatureReader) -> Any:
     """Return models with the columns of these readers, which share no memory with the others."""
-    columns, of_arms = x_reader.places, arm_reader.places
+    columns, of_arms = x_reader.columns, arm_reader.columns
     if models.where.shape == (columns, of_arms):
         return type(models)(*[array.copy() for array in models])
     fresh = fresh_models(product_columns(models.where, columns, of_arms), 0, x_reader.inputs, arm_reader.inputs)

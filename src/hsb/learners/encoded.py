@@ -52,8 +52,8 @@ class Encoded(Learner):
         if not isinstance(context, Mapping):
             raise InputError(f"This policy takes features by name, e.g. {{'age': 31}}; given {quoted(context)}.")
         one: Any = [hash_texts(context, self._times)]
-        found: Floats = self.encoder.transform(one)[0]
-        return found
+        row: Floats = self.encoder.transform(one)[0]
+        return row
 
     def read(self, context: Any) -> tuple[Any, int]:
         return self.inner.read(self.row(context))

@@ -63,7 +63,7 @@ class FeatureKeys:
 
     def __init__(self, reader: FeatureReader) -> None:
         self.reader = reader
-        self.room, self.shifts = room_for(reader.places, reader.width), _shifts(reader.shapes)
+        self.room, self.shifts = room_for(reader.columns, reader.width), _shifts(reader.shapes)
         self.trees = len(self.shifts)
         self._key: Ints = np.zeros(self.room + 1 + self.trees, dtype=np.int64)  # of the context being read
         self._columns, self._paths = self._key[: self.room].view(np.float64), self._key[self.room + 1 :]
@@ -95,7 +95,7 @@ class FeatureKeys:
     def groups(self) -> list[int]:
         """Return the feature of each column but the constant; features are numbered in the order of their first column."""
         numbers: dict[int, int] = {}
-        return [numbers.setdefault(raw_input, len(numbers)) for raw_input in self.reader.place_inputs[1:].tolist()]
+        return [numbers.setdefault(raw_input, len(numbers)) for raw_input in self.reader.column_inputs[1:].tolist()]
 
     def validator(self) -> Callable[[Any], object]:
         """Return a function that reads contexts as if all earlier ones had been learned, with a copy of the reader if something is unseen."""
@@ -114,14 +114,14 @@ class FeatureKeys:
         if isinstance(contexts, ContextRows):
             return contexts
         table = self.reader.table(contexts)
-        copy, at, size = self.reader.copy(), 0, FEWEST
-        while at < table.rows:
-            stop = min(at + size, table.rows)
-            _, unseen = copy.read_part(table, at, stop)
+        copy, start, size = self.reader.copy(), 0, FEWEST
+        while start < table.rows:
+            stop = min(start + size, table.rows)
+            _, unseen = copy.read_part(table, start, stop)
             first = int(np.argmax(unseen)) if unseen.any() else -1
             if first >= 0:
-                copy.admit(table.context(at + first))
-            at, size = (stop, min(2 * size, 4096)) if first < 0 else (at + first + 1, FEWEST)
+                copy.admit(table.context(start + first))
+            start, size = (stop, min(2 * size, 4096)) if first < 0 else (start + first + 1, FEWEST)
         return ContextRows(table, np.arange(table.rows))
 
     def keys(self, points: Any) -> Ints:
@@ -131,7 +131,7 @@ class FeatureKeys:
 
     def keys_of(self, raw: Floats) -> Ints:
         """The keys of raw rows."""
-        n, columns = len(raw), self.reader.places
+        n, columns = len(raw), self.reader.columns
         keys = np.zeros((n, len(self._key)), dtype=np.int64)
         z, cells = np.empty((n, columns)), np.empty((n, self.trees), dtype=np.int64)
         self.reader.encode_rows(np.ascontiguousarray(raw), z, cells)
@@ -161,8 +161,8 @@ class FeatureKeys:
 
 def _shifts(shapes: list[tuple[str, int]]) -> Ints:
     """By how many bits the cells of each tree are moved to be paths: digits of one word, the first split first."""
-    found = []
+    shifts = []
     for kind, size in shapes:
         bits, depth = (digit_bits(size), 1) if kind == "kary" else (1, size)
-        found.append(bits * (WORD // bits - depth))
-    return np.array(found, dtype=np.int64)
+        shifts.append(bits * (WORD // bits - depth))
+    return np.array(shifts, dtype=np.int64)

@@ -15,7 +15,7 @@ from ..engine.state import (
     make_given,
     make_head,
     make_tree,
-    set_places,
+    set_columns,
 )
 from ..engine.state.member import FEW_WORDS
 from ..features import FeatureReader
@@ -31,15 +31,15 @@ ENSEMBLE, CONSTANT = 0, 1  # options of the head, and members 1 and 2; then one 
 _small: dict[tuple[int, int, int, int], Member] = {}
 
 
-def fresh_state(keys: FeatureKeys, arms: int, first: int, given: bool = False) -> State:
+def fresh_state(keys: FeatureKeys, arms: int, first: int, takes_advice: bool = False) -> State:
     """A head over the ensemble, a single arm, and a tree for each input that the reader knows.
 
-    `given`: in place of the ensemble, advice that the first word of the key names.
+    `takes_advice`: in place of the ensemble, advice that the first word of the key names.
     """
     head = add_options(first_head(keys.reader, first, arms), CONSTANT, late_shares(keys.reader, first))
-    advisor = make_given(arms) if given else make_ensemble(keys.room, arms)
-    if not given:
-        set_places(advisor, keys.groups())
+    advisor = make_given(arms) if takes_advice else make_ensemble(keys.room, arms)
+    if not takes_advice:
+        set_columns(advisor, keys.groups())
     members = [head, *hang([advisor], ENSEMBLE, 0), *hang([make_cells(1, arms)], CONSTANT, 0)]
     return State([*members, *input_trees(keys, range(keys.trees), arms)], key_words(keys))
 

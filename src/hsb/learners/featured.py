@@ -13,7 +13,7 @@ from ..engine.kernels.inputs import BITS
 from ..engine.kernels.words.state import SEEN
 from ..engine.state import (
     FitRows,
-    NewPlaces,
+    NewColumns,
     add_options,
     begin_own_rounds,
     coarser,
@@ -22,7 +22,7 @@ from ..engine.state import (
     resized_ensemble,
     rounds_known,
     rows_at,
-    set_places,
+    set_columns,
     warm_start,
     width_for,
 )
@@ -65,7 +65,7 @@ class Growth(NamedTuple):
 
     learner: Featured
     """The successor, which knows what is unseen. It may share its predecessor's memory."""
-    places: NewPlaces | None
+    columns: NewColumns | None
     """New columns for the models in that memory; None if there is nothing to add."""
     recalled: bool
     """Whether the advice at the moment of deciding counts."""
@@ -103,13 +103,13 @@ class Featured(Learner):
         *,
         learning_rate: LearningRate,
         implicit: bool,
-        given: bool = False,
+        takes_advice: bool = False,
     ) -> Self:
-        """Make a learner that has learned nothing. `given`: without models; the first word of a key names the advised arm."""
+        """Make a learner that has learned nothing. `takes_advice`: without models; the first word of a key names the advised arm."""
         rates = Rates.begin(PRIOR, len(arms), horizon=None, learning_rate=learning_rate)
         keys = FeatureKeys(FeatureReader(features, width_for(len(arms), features.limits["width"])))
         described = ArmFeatures.of(arms, arm_features)
-        mixture = Mixture(fresh_state(keys, len(arms), 0, given), rates, implicit=implicit, born=len(arms))
+        mixture = Mixture(fresh_state(keys, len(arms), 0, takes_advice), rates, implicit=implicit, born=len(arms))
         return cls(keys, mixture, first=0, baseline=Baseline(), arm_features=described)
 
     def _with(self, mixture: Mixture, baseline: Baseline, **changes: Any) -> Self:
@@ -119,7 +119,7 @@ class Featured(Learner):
         return type(self)(keys, mixture, baseline=baseline, **parts)
 
     @property
-    def given(self) -> bool:
+    def takes_advice(self) -> bool:
         """Whether its advice comes from outside, so that it has no models of its own."""
         return self.mixture.state.member(ENSEMBLE + 1).number == h.GIVEN
 
@@ -147,11 +147,11 @@ class Featured(Learner):
         if view.unseen is None:
             return view
         (context,), recalled = view.unseen, memo is not None and memo.advice >= 0.0
-        successor, places = self._grow(context)
+        successor, columns = self._grow(context)
         new_view = successor.keys.read(context)
         if recalled:  # models learn what is new; trees and advice stay as they were for the decision
             new_view = successor.keys.with_cells(new_view, view.cells)
-        return new_view._replace(growth=Growth(successor, places, recalled))
+        return new_view._replace(growth=Growth(successor, columns, recalled))
 
     def cells(self, view: ContextView) -> Ints:
         return view.cells
@@ -172,15 +172,15 @@ class Featured(Learner):
         if view.growth is None:
             self.mixture.learn(view.key, mask, arm, loss, probability, memo, plain)
             return None
-        successor, places, recalled = view.growth
-        if places is not None:
-            places.add(successor.mixture.state.member(ENSEMBLE + 1))
+        successor, columns, recalled = view.growth
+        if columns is not None:
+            columns.add(successor.mixture.state.member(ENSEMBLE + 1))
         successor.mixture.learn(view.key, mask, arm, loss, probability, memo, plain, recalled)
         return successor  # type: ignore[no-any-return]
 
     def undo(self, view: Any) -> None:
-        if isinstance(view, ContextView) and view.growth is not None and view.growth.places is not None:
-            view.growth.places.take_back(self.mixture.state.member(ENSEMBLE + 1))
+        if isinstance(view, ContextView) and view.growth is not None and view.growth.columns is not None:
+            view.growth.columns.take_back(self.mixture.state.member(ENSEMBLE + 1))
 
     def settle(self, view: Any, rounds: int) -> Self | None:
         learner = self if type(view) is not ContextView or view.growth is None else view.growth.learner
@@ -203,8 +203,8 @@ class Featured(Learner):
         """Return the successor with new scales and edges; models are converted to the new units."""
         keys, mixture = self.keys.copy(), self.mixture.copy()
         a, c = keys.reader.refit()
-        if not self.given:
-            rescale(mixture.state.members[1], a, c, keys.reader.missing_places)
+        if not self.takes_advice:
+            rescale(mixture.state.members[1], a, c, keys.reader.missing_columns)
         baseline = self.baseline
         if not mixture.implicit:
             baseline = baseline.by_average(float(mixture.state.sums[0]), step=_step(mixture), rounds=rounds)
@@ -213,19 +213,19 @@ class Featured(Learner):
     def _prune(self) -> Self:
         """Return the successor in which full trees of numbers look at fewer leading bits."""
         keys, members = self.keys.copy(), self.mixture.state.members
-        for at, (member, raw_input) in enumerate(zip(members[3:], keys.reader.tree_inputs, strict=True), start=3):
+        for number, (member, raw_input) in enumerate(zip(members[3:], keys.reader.tree_inputs, strict=True), start=3):
             if member.number == h.COMPRESSED and TreeView(member).used + 2 > MOST_ROWS:
                 bits = BITS - int(keys.reader.coarse[raw_input])
                 while rows_at(member, bits) > MOST_ROWS // 2:
                     bits -= 1
-                members[at] = coarser(member, bits)
+                members[number] = coarser(member, bits)
                 keys.reader.coarse[raw_input] = BITS - bits
         if all(member is before for member, before in zip(members, self.mixture.state.members, strict=True)):
             return self
         state = self.mixture.state.laid_out(members, key_words(keys))
         return self._with(self.mixture.on(state), self.baseline, keys=FeatureKeys(keys.reader))
 
-    def _grow(self, context: Any) -> tuple[Self, NewPlaces | None]:
+    def _grow(self, context: Any) -> tuple[Self, NewColumns | None]:
         """Return the successor that knows the unseen features, categories and missing values of a context.
 
         If its memory has room, the successor shares it, and the caller must add the new columns there.
@@ -233,8 +233,8 @@ class Featured(Learner):
         before, reader = self.reader, self.reader.copy()
         reader.admit(context)
         keys, state, first = FeatureKeys(reader), self.mixture.state, self.first
-        more, wider = keys.trees - self.keys.trees, reader.places > before.places and not self.given
-        learned, arms = state.seen > 0, state.arms
+        more, wider = keys.trees - self.keys.trees, reader.columns > before.columns and not self.takes_advice
+        learned, arms = state.learned_rounds > 0, state.arms
         trees = input_trees(keys, range(self.keys.trees, keys.trees), arms) if more else []
         if not learned:
             first = reader.inputs
@@ -246,15 +246,15 @@ class Featured(Learner):
         if learned and keys.room == self.keys.room:
             beside = state.beside(head, trees, 1) if more else state
             if beside is not None:
-                places = NewPlaces(state.member(ENSEMBLE + 1), keys.groups()) if wider else None
+                columns = NewColumns(state.member(ENSEMBLE + 1), keys.groups()) if wider else None
                 mixture = self.mixture.on(beside, more_mappings=True) if more else self.mixture
-                return self._with(mixture, self.baseline, keys=keys), places
+                return self._with(mixture, self.baseline, keys=keys), columns
         _, ensemble, *rest = state.members
-        if keys.room > self.keys.room and not self.given:
+        if keys.room > self.keys.room and not self.takes_advice:
             ensemble = resized_ensemble(ensemble, keys.room, arms)
         state = state.laid_out([head, ensemble, *rest, *trees], key_words(keys))
         if wider:
-            set_places(state.member(ENSEMBLE + 1), keys.groups())
+            set_columns(state.member(ENSEMBLE + 1), keys.groups())
         return self._with(self.mixture.on(state, more_mappings=more > 0), self.baseline, keys=keys, first=first), None
 
     # -- tables and logs -----------------------------------------------------------------------------------------------
@@ -326,18 +326,18 @@ class Featured(Learner):
 
     @property
     def numbers_to_fit(self) -> int:
-        return self.reader.places
+        return self.reader.columns
 
     def refit_models(self, rows: Floats, arm: Ints, losses: Floats) -> Self:
         """Return the successor with models fitted to the rows since the last change of the world. The rest stays as it is."""
         mixture, reader = self.mixture.copy(), self.reader
         ensemble = mixture.state.members[1]
         since = len(rows) - rounds_known(ensemble)
-        z = np.empty((reader.places, len(rows) - since))
+        z = np.empty((reader.columns, len(rows) - since))
         for start in range(since, len(rows), CHUNK):
             keys = self.keys.keys_of(rows[start : start + CHUNK]).view(np.float64)
-            z[:, start - since : start - since + CHUNK] = keys[:, : reader.places].T
-        fit_ensemble(ensemble, FitRows(z, arm[since:], losses[since:]), reader.place_inputs)
+            z[:, start - since : start - since + CHUNK] = keys[:, : reader.columns].T
+        fit_ensemble(ensemble, FitRows(z, arm[since:], losses[since:]), reader.column_inputs)
         return self._with(mixture, self.baseline)
 
     def end_log(self) -> Self:
@@ -381,10 +381,10 @@ class Featured(Learner):
         before = self.reader
         reader = FeatureReader.restore(before.to_dict() | {"width": self._width(arms)}, before.arrays())
         keys, mixture = FeatureKeys(reader), self.mixture.copy()
-        if reader.places < before.places or keys.room < self.keys.room:
+        if reader.columns < before.columns or keys.room < self.keys.room:
             head, ensemble, *rest = mixture.state.members
             ensemble = resized_ensemble(ensemble, keys.room, mixture.arms)
-            set_places(ensemble, keys.groups())
+            set_columns(ensemble, keys.groups())
             mixture = mixture.on(mixture.state.laid_out([head, ensemble, *rest], key_words(keys)))
         return self._with(mixture, self.baseline, keys=keys)
 
@@ -421,7 +421,7 @@ class Featured(Learner):
         if arm_features is not None:
             of_arms = from_journal(FeatureReader, arm_features, described.encoder.width)
             described = ArmFeatures(of_arms, np.full((arms, of_arms.inputs), np.nan))
-        mixture = self.mixture.on(fresh_state(keys, arms, first, self.given))
+        mixture = self.mixture.on(fresh_state(keys, arms, first, self.takes_advice))
         return self._with(mixture, self.baseline, keys=keys, first=first, arm_features=described)
 
     def from_arrays(self, arrays: Arrays, rounds: int) -> Self:
@@ -449,7 +449,7 @@ class Featured(Learner):
 
     @property
     def microseconds(self) -> float:
-        return self.mixture.arms * (0.45 + 0.06 * self.reader.places)  # measured: up to 300 arms and 120 features
+        return self.mixture.arms * (0.45 + 0.06 * self.reader.columns)  # measured: up to 300 arms and 120 features
 
     @property
     def nbytes(self) -> int:

@@ -86,9 +86,9 @@ class Keys:
 
     def read(self, context: Any) -> tuple[Ints, int]:
         """The context's key, and 1 if the context was clipped to the space, else 0."""
-        last, found = self._last
+        last, result = self._last
         if context is last:
-            return found
+            return result
         key, quick = self._blank.copy(), self._quick
         if quick is not None and (type(context) is float or is_number(context)):
             try:
@@ -96,12 +96,12 @@ class Keys:
             except OverflowError:
                 point = math.nan
             if point == point:
-                for at, count, shift in quick:
+                for offset, count, shift in quick:
                     cell = int(point * count)
-                    key[at] = (cell if cell < count else count - 1) << shift
-                found = key, 0
-                self._last = context, found
-                return found
+                    key[offset] = (cell if cell < count else count - 1) << shift
+                result = key, 0
+                self._last = context, result
+                return result
         elif self.space.features > 1 and self._several(context, key):
             return key, 0
         row = numbers("Contexts", context)
@@ -125,7 +125,7 @@ class Keys:
         from ..engine.kernels.keys import locate
 
         low, high = self.space.ends()
-        return all(locate(code, low, high, point, key, at, words) for code, at, words in self.codes)
+        return all(locate(code, low, high, point, key, offset, words) for code, offset, words in self.codes)
 
     def check(self, contexts: ArrayLike) -> tuple[Floats, int]:
         """A whole table, inside the space, and how many rows were clipped."""
@@ -136,8 +136,8 @@ class Keys:
         from ..engine.kernels.keys import encode
 
         keys = np.zeros((len(points), self.words), dtype=np.int64)
-        for code, at, words in self.codes:
-            encode(code, *self.space.ends(), points, keys, at, words)
+        for code, offset, words in self.codes:
+            encode(code, *self.space.ends(), points, keys, offset, words)
         return keys
 
     def copy(self) -> Keys:
@@ -150,14 +150,14 @@ def _shifts(codes: Sequence[tuple[Ints, int, int]]) -> list[tuple[int, int, int]
     from ..engine.kernels import keys
 
     shifts = []
-    for code, at, words in codes:
+    for code, offset, words in codes:
         how, rest = int(code[0]), code[3:].tolist()
         if how == keys.CELLS:
-            shifts.append((at, rest[0], 0))
+            shifts.append((offset, rest[0], 0))
         elif how == keys.PATH and rest[0] == 2 and words == 1:
-            shifts.append((at, 1 << rest[1], rest[3] - rest[1]))
+            shifts.append((offset, 1 << rest[1], rest[3] - rest[1]))
         elif how == keys.GRID:
-            shifts.append((at, 1 << rest[0], 0))
+            shifts.append((offset, 1 << rest[0], 0))
         elif how != keys.NOTHING:
             return None
     return shifts

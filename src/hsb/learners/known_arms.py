@@ -65,7 +65,7 @@ class KnownArms:
         self.totals: Floats = np.zeros((FEWEST, 2))  # plays and losses of each
         self.gone: Floats = np.zeros(2)  # of all that gave up their slot
 
-    def place(self, arm: Hashable) -> tuple[int, bool]:
+    def find_slot(self, arm: Hashable) -> tuple[int, bool]:
         """Return the slot of an arm, and whether it has to be registered."""
         slot = self.slot.get(arm)
         if slot is not None:

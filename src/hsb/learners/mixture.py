@@ -93,7 +93,7 @@ class Mixture:
     def next_phase(self) -> Self:
         """Return the successor in the phase that follows from the rounds learned and their excess."""
         state = self.state
-        return self._with(state.copy(), self.rates.at(state.seen, state.late, excess=self.excess))
+        return self._with(state.copy(), self.rates.at(state.learned_rounds, state.late, excess=self.excess))
 
     @property
     def excess(self) -> float:
@@ -103,14 +103,14 @@ class Mixture:
     def _with(self, state: State, rates: Rates, born: int | None = None, phases: int | None = None) -> Self:
         """Return the successor with a copy of the state at these rates; if the rate falls, the weights are flattened."""
         phases = self.phases if phases is None else phases
-        if state.seen > 0 and rates.rate < self.rates.rate:
+        if state.learned_rounds > 0 and rates.rate < self.rates.rate:
             state.flatten(rates.rate / self.rates.rate)
             phases = min(phases + 1, MOST_PHASES)
         return type(self)(state, rates, implicit=self.implicit, born=self.born if born is None else born, phases=phases)
 
     def on(self, state: State, *, more_mappings: bool = False) -> Self:
         """Return the successor with another state at the same rates; `more_mappings` if the state has new mappings."""
-        phases = min(self.phases + (more_mappings and state.seen > 0), MOST_PHASES)
+        phases = min(self.phases + (more_mappings and state.learned_rounds > 0), MOST_PHASES)
         return type(self)(state, self.rates, implicit=self.implicit, born=self.born, phases=phases)
 
     def copy(self) -> Self:
@@ -119,7 +119,7 @@ class Mixture:
 
     def with_arm(self, prior: Prior) -> Self:
         """Return the successor with one more arm, of share 1/(M+1) in every node."""
-        state, rounds = self.state.copy(), self.state.seen
+        state, rounds = self.state.copy(), self.state.learned_rounds
         state.widen()
         rates = self.rates.for_arms(prior, self.arms + 1, rounds, self.state.late)
         phases = min(self.phases + (rounds > 0), MOST_PHASES)
@@ -129,7 +129,7 @@ class Mixture:
 
     def rows_left(self) -> int:
         """Return the number of rounds until the phase ends."""
-        return math.ceil(self.rates.phase.until - self.state.late) - self.state.seen
+        return math.ceil(self.rates.phase.until - self.state.late) - self.state.learned_rounds
 
     def play(self, keys: Ints, table: Played, start: int, share: float, to_come: int | None = None) -> None:
         """Decide and learn rows from `start` on, one for each key."""
@@ -165,8 +165,10 @@ class Mixture:
         masks, pool = rows.masks, rows.pool
         members = [np.flatnonzero(mask) for mask in masks]
         starts = np.concatenate([[0], np.cumsum([len(arms) for arms in members])]).astype(np.int64)
-        places = np.where(masks > 0, np.cumsum(masks, axis=1, dtype=np.int64) - 1, -1)[pool, rows.arm]
-        pools = kernels.ArmPools(masks, starts, np.concatenate(members).astype(np.int64), places, np.asarray(masks.all(axis=1)))
+        indices = np.where(masks > 0, np.cumsum(masks, axis=1, dtype=np.int64) - 1, -1)[pool, rows.arm]
+        pools = kernels.ArmPools(
+            masks, starts, np.concatenate(members).astype(np.int64), indices, np.asarray(masks.all(axis=1))
+        )
         shape = (MEMORY, self.arms)
         memory = kernels.Memory(np.empty(shape), np.empty(shape), np.full(MEMORY, -1, dtype=np.int64))
         learned = kernels.Learned(np.empty(len(us), dtype=np.int64), np.empty(len(us)))
@@ -200,7 +202,7 @@ class Mixture:
     ) -> Certificate:
         """Return the certificate against mappings that gained at most `cost`; `advice`: the gain of the advice."""
         lost, excess, masked = self.state.sums.tolist()
-        rounds, rate = self.state.seen, self.rates.rate
+        rounds, rate = self.state.learned_rounds, self.rates.rate
         return Certificate(rounds, lost, excess, cost, rate, masked > 0.0, against, delta, shifted, units, advice)
 
     def confidence_cost(self, delta: float | None, who: str) -> float:

@@ -73,7 +73,7 @@ class OpenArms(Learner):
     @classmethod
     def fresh(cls, arms: Open, features: Features, *, learning_rate: LearningRate, implicit: bool) -> Self:
         """Make a learner that has learned nothing."""
-        inner = Featured.fresh(arms.labels, features, None, learning_rate=learning_rate, implicit=implicit, given=True)
+        inner = Featured.fresh(arms.labels, features, None, learning_rate=learning_rate, implicit=implicit, takes_advice=True)
         return cls(arms, inner, ArmModels.fresh(features, arms.known))
 
     # -- a round -------------------------------------------------------------------------------------------------------
@@ -92,7 +92,9 @@ class OpenArms(Learner):
         rows, kept = models.rows(context)
         index = models.rank(models.columns(inner.raw), rows)
         groups = self.arms.options(context.arms.items()) if len(self.arms.labels) > 1 else np.zeros(len(index), dtype=np.int64)
-        self._last = view = RequestView(Request.kept(context.context, kept), inner, groups, index, len(self.arms.labels))
+        self._last = view = RequestView(
+            Request.from_checked(context.context, kept), inner, groups, index, len(self.arms.labels)
+        )
         return view, 0
 
     def recall(self, context: Any, memo: Memo | None) -> tuple[RequestView, int]:

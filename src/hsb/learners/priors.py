@@ -17,7 +17,7 @@ from ..engine.state import (
     make_ensemble,
     make_head,
     room_for,
-    set_places,
+    set_columns,
     width_for,
 )
 from ..structures import Structure
@@ -146,7 +146,7 @@ class StructurePrior:
         head = make_head(anytime_schedule(arms=arms).head, arms)
         advisor = make_ensemble(self._room(), arms) if self.ensemble else make_advisor(self.depth, arms)
         if self.ensemble:
-            set_places(advisor, range(len(structure.finest.features)))
+            set_columns(advisor, range(len(structure.finest.features)))
         hang([advisor], option=1, offset=0)
         return State([head, advisor, *hang(members, option=0, offset=2)], [0, self._room(), *words], [None, None, *walks])
 

@@ -92,7 +92,7 @@ class Log(ABC):
     ([2], 0)
     """
 
-    seen: list[Hashable]
+    known_arms: list[Hashable]
     """The arms seen so far, in order of appearance. It grows while the log is read; an arm keeps its index."""
     problems: Problems
     """The lines that the last reading has skipped so far."""
@@ -102,7 +102,7 @@ class Log(ABC):
     """The fit of the model that estimated the propensities; None if they were logged."""
 
     def __init__(self) -> None:
-        self.seen = []
+        self.known_arms = []
         self.problems = Problems()
 
     @property
@@ -117,14 +117,14 @@ class Log(ABC):
         >>> hsb.logs.open(table, context="x", arm="shown", propensity="uniform", reward="click").arms
         ['a', 'b']
         """
-        if not self.seen:
+        if not self.known_arms:
             for batch in self.arms_view():
-                return self.seen or list(batch.arms)
-        return self.seen
+                return self.known_arms or list(batch.arms)
+        return self.known_arms
 
     @arms.setter
     def arms(self, arms: list[Hashable]) -> None:
-        self.seen = arms
+        self.known_arms = arms
 
     def arms_view(self) -> "Log":
         """Return the log in the form in which it is read to find its arms."""
@@ -247,7 +247,7 @@ class View(Log):
         self.log, self.uniform = log, log.uniform
 
     @property
-    def seen(self) -> list[Hashable]:  # type: ignore[override]
+    def known_arms(self) -> list[Hashable]:  # type: ignore[override]
         """The arms of the log."""
         return self.log.arms
 

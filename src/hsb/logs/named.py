@@ -192,11 +192,11 @@ def _flags(column: Column) -> tuple[Values, Bools | None]:
 
 def _words(column: Column) -> tuple[Values, Bools | None]:
     labels = encode_labels(column)
-    words, places = dict[str, int](), []
+    words, indices = dict[str, int](), []
     for label in labels.values:
         text = _text(label)
-        places.append(-2 if text is None else words.setdefault(text, len(words)))
-    word_codes = np.array([*places, -1], dtype=np.int64)[labels.codes]
+        indices.append(-2 if text is None else words.setdefault(text, len(words)))
+    word_codes = np.array([*indices, -1], dtype=np.int64)[labels.codes]
     return Words(word_codes, list(words)), word_codes == -2
 
 

@@ -39,7 +39,7 @@ class RowLog(Log):
                 f"source must be a RowSource; given {quoted(source)}. Use hsb.logs.open, which makes one from a path or a table."
             )
         self.source, self.size = source, whole("rows", rows, 1)
-        self.seen = list(source.meaning.arms or ())
+        self.known_arms = list(source.meaning.arms or ())
         known, probabilities = source.meaning.arms is not None or source.meaning.offers != "all", source.meaning.probabilities
         self._needs_reading = not known or probabilities == "estimate"
         self._settled: dict[
@@ -69,7 +69,7 @@ class RowLog(Log):
                 name for name, kind in (kinds.known.items() if kinds else ()) if kind == CATEGORY
             }
             categories = [name in texts for name in meaning.context]
-            model = LoggerModel(sample, len(self.seen), categories, all_available=meaning.offers == "all")
+            model = LoggerModel(sample, len(self.known_arms), categories, all_available=meaning.offers == "all")
         self._settled[way] = model
         return model
 
@@ -133,7 +133,7 @@ class RowLog(Log):
         for path in source.paths:
             part, part_source = copy(self), copy(source)
             part_source.paths = [path]
-            part.source, part.seen, part.problems, part._settled = part_source, list(self.seen), Problems(), {}
+            part.source, part.known_arms, part.problems, part._settled = part_source, list(self.known_arms), Problems(), {}
             logs.append(part)
         return logs
 
@@ -142,7 +142,7 @@ class RowLog(Log):
         return self.source.meaning.arms is not None or (bool(self._settled) and self.source.meaning.offers == "all")
 
     def take_arms(self, arms: Iterable[Hashable]) -> None:
-        self.seen, self._needs_reading = list(arms), self.source.meaning.probabilities == "estimate"
+        self.known_arms, self._needs_reading = list(arms), self.source.meaning.probabilities == "estimate"
 
     def _read(self, kinds: Kinds | None, complete: bool) -> Iterator[Batch]:
         self.problems = Problems()
@@ -159,7 +159,7 @@ class RowLog(Log):
                 flush()
             held.append(problem)
 
-        checker = RowChecker(self.source.meaning, self.seen, report, kinds, complete=complete)
+        checker = RowChecker(self.source.meaning, self.known_arms, report, kinds, complete=complete)
         for rows in self.source.rows(self.size, report):
             batch = checker.batch(rows)
             flush()

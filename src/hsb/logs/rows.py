@@ -110,7 +110,7 @@ class RowChecker:
     ) -> None:
         self.meaning, self.arms, self.report = meaning, arms, report
         self.kinds, self.complete = kinds, complete or kinds is None
-        self.places: dict[Hashable, int] = {arm: k for k, arm in enumerate(arms)}
+        self.indices: dict[Hashable, int] = {arm: k for k, arm in enumerate(arms)}
         self.written = {str(arm): arm for arm in arms} if meaning.is_text and meaning.arms is not None else {}
         self.ids: set[Hashable] = set()
         self.read_set = lru_cache(KEPT)(self._read_set)
@@ -211,16 +211,16 @@ class RowChecker:
         if (convert := self.meaning.arm_type) is not None:
             arms = [_convert(convert, label) for label in arms]
         if self.written:
-            arms = [label if label in self.places else self.written.get(str(label), label) for label in arms]
+            arms = [label if label in self.indices else self.written.get(str(label), label) for label in arms]
         return encode_labels(Coded(encoded.codes, arms)) if None in arms else Coded(encoded.codes, arms)
 
     def _arms_shown(self, rows: Rows, why: Why, shown: Coded, truth: NDArray[np.bool_] | None) -> tuple[Ints, Ints, Pools]:
         """Return the arms shown, as indices, each row's pool, and the one pool of all arms."""
-        places = np.array([*(self.places.get(label, -1) for label in shown.values), -1], dtype=np.int64)
+        indices = np.array([*(self.indices.get(label, -1) for label in shown.values), -1], dtype=np.int64)
         if self.meaning.arms is not None:
-            why.note(places[shown.codes] < 0, "the arm is not one of the arms given")
+            why.note(indices[shown.codes] < 0, "the arm is not one of the arms given")
         if truth is not None:
-            available = np.asarray(truth[np.arange(len(truth)), places[shown.codes]])
+            available = np.asarray(truth[np.arange(len(truth)), indices[shown.codes]])
             why.note(~available, "the arm shown is not among the available ones")
         if rows.id is not None:
             ids = labels(rows.id)
@@ -228,8 +228,8 @@ class RowChecker:
                 self._note_id(ids[i], i, why)
         different, first = np.unique(shown.codes[why.good], return_index=True)
         for code in different[np.argsort(first)].tolist():
-            places[code] = self._place(shown.values[code])
-        arm = np.where(why.good, places[shown.codes], 0)
+            indices[code] = self._index(shown.values[code])
+        arm = np.where(why.good, indices[shown.codes], 0)
         return arm, np.zeros(len(arm), dtype=np.int64), Pools.of([range(len(self.arms))])
 
     def _note_id(self, label: Hashable, row: int, why: Why) -> None:
@@ -251,7 +251,7 @@ class RowChecker:
         for i in np.flatnonzero(why.good).tolist():
             label = shown[i]
             available = self._set(listed[i])
-            if self.meaning.arms is not None and label not in self.places:
+            if self.meaning.arms is not None and label not in self.indices:
                 why.set(i, "the arm is not one of the arms given")
             elif isinstance(available, str):
                 why.set(i, available)
@@ -261,17 +261,17 @@ class RowChecker:
                 self._note_id(ids[i], i, why)
             if why.number[i] or isinstance(available, str):
                 continue
-            arm[i] = self._place(label)
+            arm[i] = self._index(label)
             pool[i] = seen.setdefault(available, len(seen))
             if len(seen) > len(members):
-                members.append([self._place(one) for one in available])
+                members.append([self._index(one) for one in available])
         return arm, pool, Pools.of(members)
 
-    def _place(self, label: Hashable) -> int:
-        place = self.places.setdefault(label, len(self.arms))
-        if place == len(self.arms):
+    def _index(self, label: Hashable) -> int:
+        index = self.indices.setdefault(label, len(self.arms))
+        if index == len(self.arms):
             self.arms.append(label)
-        return place
+        return index
 
     def _set(self, value: Any) -> tuple[Hashable, ...] | str:
         """Return the arms of a list, or what is wrong with it."""
@@ -298,7 +298,7 @@ class RowChecker:
             return "available is empty or has a missing arm"
         if len(set(arms)) < len(arms):
             return "an arm is listed twice in available"
-        if self.meaning.arms is not None and not all(label in self.places for label in arms):
+        if self.meaning.arms is not None and not all(label in self.indices for label in arms):
             return "available has an arm that is not one of the arms given"
         return tuple(arms)
 

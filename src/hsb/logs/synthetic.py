@@ -79,13 +79,13 @@ class SyntheticToday(Log):
         number = np.searchsorted(self._changes, visit / self.visits, side="right") - 1
         present, pool = np.unique(number, return_inverse=True)
         pools = Pools.of([self._pools[k].tolist() for k in present])
-        place = (rng.random(n) * pools.sizes[pool]).astype(np.int64)
-        arm = pools.members[pools.starts[pool] + place]
+        index = (rng.random(n) * pools.sizes[pool]).astype(np.int64)
+        arm = pools.members[pools.starts[pool] + index]
         self.probabilities = self._clicks[kind]
         """The click probability of every article in each row of the last batch."""
         reward = (rng.random(n) < self.probabilities[np.arange(n), arm]).astype(np.float64)
         seen = 1 + max(int(self._pools[k].max()) for k in range(int(number[-1]) + 1))
-        self.seen.extend(self._ids[len(self.seen) : seen])
+        self.known_arms.extend(self._ids[len(self.known_arms) : seen])
         time = (START + visit * SPAN // self.visits).astype(np.float64)
         return Batch(contexts, arm, reward, 1.0 / pools.sizes[pool], time, pool, pools, tuple(self._ids[:seen]))
 

@@ -127,8 +127,8 @@ def encode_labels(column: Column) -> Coded:
         named = labels(column.values)
         if None not in named:
             return Coded(column.codes, named)
-        places = np.array([-1 if label is None else k for k, label in enumerate(named)] + [-1], dtype=np.int64)
-        return Coded(places[column.codes], named)
+        indices = np.array([-1 if label is None else k for k, label in enumerate(named)] + [-1], dtype=np.int64)
+        return Coded(indices[column.codes], named)
     numbers_of: dict[tuple[type, Hashable], int] = {}
     rows = [-1 if label is None else numbers_of.setdefault((type(label), label), len(numbers_of)) for label in labels(column)]
     return Coded(np.array(rows, dtype=np.int64), [label for _, label in numbers_of])

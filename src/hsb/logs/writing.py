@@ -113,7 +113,9 @@ def _write_yahoo(to: TextIO, batches: Iterable[Batch], format: Format) -> None:
             users = ["".join(words[is_on]) for is_on in batch.contexts != 0.0]
         time, click = batch.timestamp.astype(np.int64).tolist(), batch.reward.astype(np.int64).tolist()
         columns = zip(time, batch.labels(), click, users, batch.pool.tolist(), strict=True)
-        to.write("".join([f"{at} {arm} {clicked} |user{user}{pools[k]}" for at, arm, clicked, user, k in columns]))
+        to.write(
+            "".join([f"{timestamp} {arm} {clicked} |user{user}{pools[k]}" for timestamp, arm, clicked, user, k in columns])
+        )
 
 
 def _check(batch: Batch, format: Format, before: int) -> None:

@@ -17,7 +17,7 @@ class Play:
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self.places = np.zeros(0, dtype=np.int64)  # the policy's index of each of the log's arms; -1: unknown
+        self.indices = np.zeros(0, dtype=np.int64)  # the policy's index of each of the log's arms; -1: unknown
         self.matched, self.total, self.squares = 0, 0.0, 0.0
 
     def batch(self, batch: Batch, contexts: Any) -> None:
@@ -31,8 +31,8 @@ class Play:
         points, clipped = check_contexts(policy, batch, contexts)
         policy.loss_scale.check_table(batch.reward, "The reward of event {}")
         policy.clipped += clipped
-        new = [policy.arm_set.index.get(arm, -1) for arm in batch.arms[len(self.places) :]]
-        self.places = np.append(self.places, np.array(new, dtype=np.int64))
+        new = [policy.arm_set.index.get(arm, -1) for arm in batch.arms[len(self.indices) :]]
+        self.indices = np.append(self.indices, np.array(new, dtype=np.int64))
         begin = 0
         for row, pool in self._arrivals(batch):
             self._piece(batch, points, begin, row)
@@ -42,7 +42,7 @@ class Play:
 
     def _arrivals(self, batch: Batch) -> list[tuple[int, int]]:
         """Return the rows, in order, whose pool has arms that neither the policy nor an earlier row has; and that pool."""
-        known = self.places >= 0
+        known = self.indices >= 0
         if known.all():
             return []
         pools, first = np.unique(batch.pool, return_index=True)
@@ -56,10 +56,10 @@ class Play:
 
     def _add(self, batch: Batch, pool: int) -> None:
         for arm in batch.pools[pool]:
-            if self.places[arm] < 0:
-                self.places[arm] = self.policy.arm_set.index.get(batch.arms[arm], -1)  # another thread may have added it
-            if self.places[arm] < 0:
-                self.places[arm] = len(self.policy.arms)
+            if self.indices[arm] < 0:
+                self.indices[arm] = self.policy.arm_set.index.get(batch.arms[arm], -1)  # another thread may have added it
+            if self.indices[arm] < 0:
+                self.indices[arm] = len(self.policy.arms)
                 self.policy.add_arm(batch.arms[arm])
 
     def _piece(self, batch: Batch, points: NDArray[Any], begin: int, end: int) -> None:
@@ -71,13 +71,13 @@ class Play:
         renumber = np.zeros(used[-1] + 1, dtype=np.int64)
         renumber[used] = np.arange(len(used))
         pool = renumber[pool]
-        masks = self.policy.arm_set.pools(self.places[batch.pools[number]] for number in used)
+        masks = self.policy.arm_set.pools(self.indices[batch.pools[number]] for number in used)
         rows: Any = slice(begin, end)
         some = np.asarray(masks.any(axis=1))
         if not some.all():  # no arm that the policy may play was available
             pools = some[pool]
             rows, pool = begin + np.flatnonzero(pools), pool[pools]
-        shown, rewards = self.places[batch.arm[rows]], batch.reward[rows]
+        shown, rewards = self.indices[batch.arm[rows]], batch.reward[rows]
         points, propensities, first = points[rows], batch.propensity[rows], 0
         while first < len(pool):  # once, unless the range of losses is inferred from the data
             n, losses = self.policy.loss_scale.scale_rows(rewards[first:, None], is_reward=True)

@@ -75,11 +75,12 @@ class Checkpoint:
                     f"{self.path} is the checkpoint of a replay with another policy, encoding, seed or floor. "
                     "Start with the same ones, or remove the file."
                 )
-            at, drawn = _read_progress(header["at"]), _read_generator(header["thinning"])
+            progress, drawn = _read_progress(header["at"]), _read_generator(header["thinning"])
             if len(packed) != len(plays):
                 raise ValueError("its number of policies differs")
             restored = [
-                _policy(data, play, at, header["sums"][name]) for data, (name, play) in zip(packed, plays.items(), strict=True)
+                _policy(data, play, progress, header["sums"][name])
+                for data, (name, play) in zip(packed, plays.items(), strict=True)
             ]
             self.read = str(header["read"])
         except policy_file.DAMAGE as error:
@@ -92,8 +93,8 @@ class Checkpoint:
         for name, play in plays.items():
             play.matched, play.total, play.squares = header["sums"][name]
         thinning.bit_generator.state = drawn
-        self.at, self.last = at, at.rounds
-        return ReplayProgress(**asdict(at))
+        self.at, self.last = progress, progress.rounds
+        return ReplayProgress(**asdict(progress))
 
     def rest(self, log: Iterable[Batch]) -> Iterator[tuple[Batch, str]]:
         """Yield the batches after the checkpoint, each with the digest of all rows up to its end. Raises `FileError` if earlier rows differ."""
@@ -115,15 +116,15 @@ class Checkpoint:
                 adopt(policy, policy_file.unpack(packed, unsaved))
             raise FileError(f"{self.path} is the checkpoint of a replay of another log. Give that log, or remove the file.")
 
-    def write(self, plays: Mapping[str, Play], thinning: np.random.Generator, at: ReplayProgress, read: str) -> None:
-        """Write the progress `at` if `every` events have passed since the last time. `read` is the digest of the log until here."""
-        if at.rounds - self.last < self.every:
+    def write(self, plays: Mapping[str, Play], thinning: np.random.Generator, progress: ReplayProgress, read: str) -> None:
+        """Write the `progress` if `every` events have passed since the last time. `read` is the digest of the log until here."""
+        if progress.rounds - self.last < self.every:
             return
         header = {
             "format": FORMAT,
             "version": VERSION,
             "begun": self.begun,
-            "at": asdict(at),
+            "at": asdict(progress),
             "read": read,
             "sums": {name: [play.matched, play.total, play.squares] for name, play in plays.items()},
             "thinning": policy_file.plain(thinning.bit_generator.state),
@@ -135,7 +136,7 @@ class Checkpoint:
             for k, data in enumerate(packed):
                 archive.writestr(f"{k}.hsb", data)
         policy_file.write_atomically(self.path, buffer.getvalue())
-        self.last = at.rounds
+        self.last = progress.rounds
 
     def remove(self) -> None:
         """Remove the file at the end of the replay."""
@@ -167,18 +168,18 @@ def _unpack(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
 def _read_progress(stored: Any) -> ReplayProgress:
     if set(stored) != set(ReplayProgress.__dataclass_fields__):
         raise ValueError("its counts are not valid")
-    at = ReplayProgress(**stored)
-    counts = type(at.rounds) is int and type(at.rejected) is int and 0 <= at.rejected <= at.rounds
-    if not counts or not isinstance(at.logged, float) or not math.isfinite(at.logged):
+    progress = ReplayProgress(**stored)
+    counts = type(progress.rounds) is int and type(progress.rejected) is int and 0 <= progress.rejected <= progress.rounds
+    if not counts or not isinstance(progress.logged, float) or not math.isfinite(progress.logged):
         raise ValueError("its counts are not valid")
-    return at
+    return progress
 
 
-def _policy(data: bytes, play: Play, at: ReplayProgress, sums: Any) -> Policy:
+def _policy(data: bytes, play: Play, progress: ReplayProgress, sums: Any) -> Policy:
     """Read the policy of `play` as it was at the checkpoint, and check that it fits the `sums` (matched, total, squares)."""
     before = play.policy
     matched, total, squares = sums
-    if type(matched) is not int or not 0 <= matched <= at.rounds - at.rejected:
+    if type(matched) is not int or not 0 <= matched <= progress.rounds - progress.rejected:
         raise ValueError("its sums are impossible")
     if not all(isinstance(each, float) and math.isfinite(each) for each in (total, squares)):
         raise ValueError("its sums are not finite")

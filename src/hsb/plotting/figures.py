@@ -20,7 +20,7 @@ NO_DATE: dict[str, dict[str, None]] = {
 }
 WIDE = 5.5  # inches: axes at least this wide have the legend beside them
 Legend = bool | Literal["inside", "beside", "below"]
-PLACES = (True, False, "inside", "beside", "below")
+LEGENDS = (True, False, "inside", "beside", "below")
 SMALL: dict[str, Any] = {  # a legend of narrow axes
     "fontsize": 6.5,
     "handlelength": 2.4,
@@ -62,7 +62,7 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
     return ax
 
 
-def arm_colour(place: int, arms: int) -> tuple[float, float, float]:
+def arm_colour(index: int, arms: int) -> tuple[float, float, float]:
     """Return the colour of an arm, by its index among all arms: along viridis, from dark to light.
 
     >>> [round(channel, 2) for channel in arm_colour(0, 3)]
@@ -71,15 +71,15 @@ def arm_colour(place: int, arms: int) -> tuple[float, float, float]:
     require_matplotlib()
     import matplotlib
 
-    red, green, blue, _ = matplotlib.colormaps["viridis"](arm_share(place, arms))
+    red, green, blue, _ = matplotlib.colormaps["viridis"](arm_share(index, arms))
     return float(red), float(green), float(blue)
 
 
 def inches(ax: Any) -> float:
     """Return the width that axes may use, in inches: the figure's width if they are alone in it, else their share of the grid."""
     width = float(ax.figure.get_window_extent().width / ax.figure.dpi)
-    place = ax.get_subplotspec() if len(ax.figure.axes) > 1 else None
-    return width if place is None else width * len(place.colspan) / place.get_gridspec().ncols
+    spec = ax.get_subplotspec() if len(ax.figure.axes) > 1 else None
+    return width if spec is None else width * len(spec.colspan) / spec.get_gridspec().ncols
 
 
 def is_narrow(ax: Any) -> bool:
@@ -93,7 +93,7 @@ def add_legend(ax: Any, title: str = "", *, handles: list[Any] | None = None, co
     `where` is "beside" (in `columns`), "below" or "inside" the axes. True chooses: beside wide axes; below narrow ones if they are alone in
     their figure; else inside, at the place with the most room.
     """
-    if where not in PLACES:
+    if where not in LEGENDS:
         raise InputError(f"legend must be True, False, 'inside', 'beside' or 'below'; given {quoted(where)}.")
     lay_out(ax)
     if where is False:

@@ -102,13 +102,13 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
     return by_label
 
 
-def arm_share(place: int, arms: int) -> float:
+def arm_share(index: int, arms: int) -> float:
     """Return the position of an arm's colour in viridis, by its index among all arms: from dark to light.
 
     >>> arm_share(0, 3), arm_share(1, 3)
     (0.15, 0.55)
     """
-    return 0.15 + 0.8 * place / max(1, arms - 1)
+    return 0.15 + 0.8 * index / max(1, arms - 1)
 
 
 def _vary(own: Look, again: int) -> Look:

@@ -51,7 +51,7 @@ class HSB(Policy):
 
     `HSB(arms=[...])` takes contexts without preparation: dicts, rows or numbers, with text, dates and missing values (`docs/contexts.md`). On
     average over its random draws, it never loses much more than the best single arm, its own models' advice, or the best rule on any one
-    feature. A rule names an arm for each category (64 of a feature; others share places), each of 31 ranks of a number, or each side of a fixed
+    feature. A rule names an arm for each category (64 of a feature; others share cells), each of 31 ranks of a number, or each side of a fixed
     cut, at the precision that the policy keeps. That holds whatever the world does, if neither the arm nor its loss decides whether feedback
     comes.
 
@@ -102,7 +102,7 @@ class HSB(Policy):
 
     guarantee: ClassVar[str] = (
         "On average over its random draws, it never loses much more than the best single arm, its own models' advice, or the best rule on "
-        "any one feature. A rule names an arm for each category (64 of a feature; others share places), each of 31 ranks of a number, or each "
+        "any one feature. A rule names an arm for each category (64 of a feature; others share cells), each of 31 ranks of a number, or each "
         "side of a fixed cut, at the precision that the policy keeps. That holds whatever the world does, if neither the arm nor its loss "
         "decides whether feedback comes. With a structure, it never loses much more than the best mapping of its regions to arms, or its own "
         "models' advice if it has models. regret_bound(T) says how much, for the features and categories known by now, if each feedback comes "
@@ -348,8 +348,10 @@ class HSB(Policy):
         assert isinstance(prior, StructurePrior)
         if prior.drift == "auto":
             edges = None if prior.ensemble else edges_of(prior.structure, prior.advisor_parts())
-            places = prior.structure.space.features if prior.ensemble else 0
-            return explain_played(self, prior.structure, edges=edges, contexts=contexts, places=places, **options)
+            design_columns = prior.structure.space.features if prior.ensemble else 0
+            return explain_played(
+                self, prior.structure, edges=edges, contexts=contexts, design_columns=design_columns, **options
+            )
         if rules not in (None, 12):
             raise InputError(
                 f"rules= is for the default; the number of rules of this policy's most probable mapping is fixed; given {quoted(rules)}. "

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import arm_list, is_hashable, is_label, is_scalar, shown
+from ..checks import arm_list, format_arms, is_hashable, is_label, is_scalar
 from ..errors import InputError, quoted
 from ..types import Ints, Masks
 
@@ -60,7 +60,7 @@ class ArmSet:
     def without(self, arm: Hashable) -> ArmSet:
         """Return the set with one arm removed; InputError if there is no such arm, or no other arm."""
         if not is_hashable(arm) or arm not in self.index or arm in self.removed:
-            raise InputError(f"There is no arm {quoted(arm)} to remove. The arms are {shown(self.active)}.")
+            raise InputError(f"There is no arm {quoted(arm)} to remove. The arms are {format_arms(self.active)}.")
         if len(self.active) == 1:
             raise InputError(f"{quoted(arm)} is the last arm; a policy needs at least one. Add another first.")
         return ArmSet(self.arms, self.removed | {arm})
@@ -71,7 +71,7 @@ class ArmSet:
             return self.index[arm]
         except (KeyError, TypeError):
             raise InputError(
-                f"Unknown arm {quoted(arm)}. The arms are {shown(self.arms)}; policy.add_arm() adds one."
+                f"Unknown arm {quoted(arm)}. The arms are {format_arms(self.arms)}; policy.add_arm() adds one."
             ) from None
 
     def mask(self, available: Iterable[Hashable] | None, *, past: bool = False) -> Masks | None:
@@ -80,11 +80,11 @@ class ArmSet:
             return self.default_mask
         mask = np.zeros(len(self.arms), dtype=np.uint8)
         if isinstance(available, str | bytes) or not isinstance(available, Iterable) or is_scalar(available):
-            raise InputError(f"available must be a list of arms among {shown(self.arms)}; given {quoted(available)}.")
+            raise InputError(f"available must be a list of arms among {format_arms(self.arms)}; given {quoted(available)}.")
         for arm in available:
             index = self.index.get(arm) if is_hashable(arm) else None
             if index is None or (isinstance(arm, bool | np.bool_) and not isinstance(self.arms[index], bool)):
-                raise InputError(f"Unknown arm {quoted(arm)} in available. The arms are {shown(self.arms)}.")
+                raise InputError(f"Unknown arm {quoted(arm)} in available. The arms are {format_arms(self.arms)}.")
             if arm in self.removed and not past:
                 raise InputError(f"Arm {quoted(arm)} in available was removed. policy.add_arm({quoted(arm)}) brings it back.")
             mask[index] = 1

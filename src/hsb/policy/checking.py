@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..checks import is_hashable, is_number, shown
+from ..checks import format_arms, is_hashable, is_number
 from ..errors import InputError, quoted
 from ..features.request import Request
 from ..types import Masks
@@ -39,7 +39,7 @@ def check_decision(policy: Policy, decision: Any) -> tuple[Masks | None, int, bo
     elif own and 0 < decision.memo.arms < len(arm_set.arms):  # arms added since were not available
         mask = arm_set.first(decision.memo.arms)
     if mask is not None and not mask[arm]:
-        raise InputError(f"Arm {quoted(decision.arm)} was not among the available {shown(decision.available or ())}.")
+        raise InputError(f"Arm {quoted(decision.arm)} was not among the available {format_arms(decision.available or ())}.")
     return mask, arm, own
 
 
@@ -58,7 +58,7 @@ def _check_request(policy: Policy, decision: Decision) -> tuple[Masks | None, in
         raise _wrong_propensity(propensity)
     own, mask, arm = policy.ledger.check(decision), request.mask(decision.available), names.index(decision.arm)
     if mask is not None and not mask[arm]:
-        raise InputError(f"Arm {quoted(decision.arm)} was not among the available {shown(decision.available or ())}.")
+        raise InputError(f"Arm {quoted(decision.arm)} was not among the available {format_arms(decision.available or ())}.")
     return mask, arm, own
 
 

@@ -145,10 +145,10 @@ class LossScale:
     def check_table(self, table: Floats, name: str) -> None:
         """Raise InputError if a table has a value that cannot be learned; `name` is a format string for its row and column."""
         if table.size and not (self._accepts(table.min()) and self._accepts(table.max())):  # true of a NaN too
-            place = np.argwhere(~self._accepts(table))[0].tolist()
+            index = np.argwhere(~self._accepts(table))[0].tolist()
             declared = not self.auto and self.outside == "error"
             wrong = f", outside [{self.low}, {self.high}]" if declared else f"; it must be a number{self._needed()}"
-            raise InputError(f"{name.format(', '.join(map(str, place)))} is {table[tuple(place)]}{wrong}.{self._fix()}")
+            raise InputError(f"{name.format(', '.join(map(str, index)))} is {table[tuple(index)]}{wrong}.{self._fix()}")
 
     def scale_rows(self, table: Floats, is_reward: bool) -> tuple[int, Floats]:
         """Return how many rows of a table can be played before the range may change, and their entries as losses in [0, 1].

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ..checks import shown
+from ..checks import format_arms
 from ..errors import quoted
 from ..plotting.html_table import html_table
 
@@ -29,8 +29,8 @@ def html(policy: Policy) -> str:
     low, high = policy.reward_range
     rows = [
         ("policy", type(policy).__name__),
-        ("arms", f"{len(active)}: {shown(active)}"),
-        *[("arms removed", shown(removed))] * bool(removed),
+        ("arms", f"{len(active)}: {format_arms(active)}"),
+        *[("arms removed", format_arms(removed))] * bool(removed),
         ("rounds learned", f"{policy.rounds:,}"),
         *[("features", _features(policy.learner.named_columns))] * bool(policy.learner.named_columns),
         ("rewards", "range not known yet" if math.isnan(low) else f"{low:g} to {high:g}"),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import check_u, floor_share, generator, shown
+from ..checks import check_u, floor_share, format_arms, generator
 from ..errors import InputError, quoted
 from ..features.request import Request
 from ..types import Arms, Arrays, Bounds, Floats, Masks, Outside, Range, Seed
@@ -164,7 +164,7 @@ class Policy:
     def __repr__(self) -> str:
         settings = self.learner.repr_settings() | self.loss_scale.repr_settings()
         arguments = [f"{name}={value!r}" for name, value in settings.items()]
-        return f"{type(self).__name__}({', '.join([*arguments, f'arms={shown(self.arms)}', f'rounds={self.rounds}'])})"
+        return f"{type(self).__name__}({', '.join([*arguments, f'arms={format_arms(self.arms)}', f'rounds={self.rounds}'])})"
 
     def _repr_html_(self) -> str:
         with self.lock:

@@ -22,7 +22,7 @@ def rename_texts(policy: Policy, rename: Callable[[str, int], str | None]) -> bo
     >>> policy.learn(policy.decide({"user": "alice"}), reward=1.0)
     >>> rename_texts(policy, lambda text, tries: f"somebody {tries}" if text == "alice" else None)
     True
-    >>> policy.learner.reader.place_names
+    >>> policy.learner.reader.column_names
     ['constant', 'user=somebody 0']
     """
     with policy.lock:

@@ -60,7 +60,7 @@ def _columns(path: Path, names: list[str]) -> Floats:
                 raise InputError(
                     f"{path.name} must have one column {quoted(name)}; its columns are {', '.join(head) or 'none'}."
                 )
-        places = [head.index(name) for name in names]
+        indices = [head.index(name) for name in names]
         values = []
         for row in rows:
             if not row:
@@ -68,7 +68,7 @@ def _columns(path: Path, names: list[str]) -> Floats:
             if len(row) != len(head):
                 raise InputError(f"{path.name}, line {rows.line_num}: {len(row)} values for {len(head)} columns.")
             try:
-                values.append([float(row[place]) for place in places])
+                values.append([float(row[index]) for index in indices])
             except ValueError as error:
                 raise InputError(f"{path.name}, line {rows.line_num}: {error}.") from None
             if not all(map(math.isfinite, values[-1])):

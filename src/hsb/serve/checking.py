@@ -10,7 +10,7 @@ from .core.apply import aggregate_rewards, clip_reward
 from .core.policy_state import Served
 from .core.recovery import catch_up
 from .core.rows import DecisionRow, Entry, PolicyRow, RewardRow, RowKind, SnapshotRow
-from .core.sampling import places_of
+from .core.sampling import indices_of
 from .store import JournalReader
 
 SHOWN = 20  # problems that are printed in full
@@ -158,7 +158,7 @@ def _with_rewards(journal: JournalReader, policy: PolicyRow) -> Iterator[tuple[E
 def _check_decision(served: Served, row: DecisionRow, report: Report) -> None:
     report.decisions += 1
     try:
-        available = [served.arms[place] for place in places_of(row.available)]
+        available = [served.arms[index] for index in indices_of(row.available)]
         baseline = None if row.baseline is None else served.arms[row.baseline]
         again = served.decide(row.id, json.loads(row.context), available, baseline, True, row.at)
     except (InputError, ValueError, IndexError) as error:

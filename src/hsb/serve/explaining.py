@@ -19,7 +19,7 @@ from ..evaluate.off_policy.by_rule import RuleEarnings
 from ..explain import Explanation
 from ..explain.earned import Earned
 from .core.learner import read_policy
-from .core.sampling import places_of
+from .core.sampling import indices_of
 from .store.sqlite import SqliteReader
 
 SECONDS = 60.0
@@ -102,7 +102,7 @@ def updates_of(journal: str, policy: int, arms: list[str], last: int = UPDATES) 
             continue
         if decision.available not in available_by_bytes:
             available_by_bytes[decision.available] = frozenset(
-                arms[place] for place in places_of(decision.available) if place < len(arms)
+                arms[index] for index in indices_of(decision.available) if index < len(arms)
             )
         if decision.arm < len(arms):
             yield (

@@ -15,7 +15,7 @@ from ..files.atomic import replacing
 from ..logs import convert
 from ..logs.formats.dsjson import flatten
 from .core.rows import DecisionRow, PolicyRow, RowKind, StreamRow
-from .core.sampling import places_of
+from .core.sampling import indices_of
 from .store import JournalReader
 
 FORMATS = ("dsjson", "parquet")
@@ -88,17 +88,17 @@ def updates(journal: JournalReader, policy: PolicyRow) -> Iterator[tuple[StreamR
 
 
 def _event(row: StreamRow, decision: DecisionRow, arms: list[str], context: dict[str, Any]) -> dict[str, Any]:
-    pool = places_of(decision.available)
-    place, p, n = pool.index(decision.arm), decision.propensity, len(pool)
+    pool = indices_of(decision.available)
+    index, p, n = pool.index(decision.arm), decision.propensity, len(pool)
     return {
         "_label_cost": 0.0 - (row.reward or 0.0),
         "_label_probability": p,
-        "_label_Action": place + 1,
-        "_labelIndex": place,
+        "_label_Action": index + 1,
+        "_labelIndex": index,
         "Timestamp": datetime.fromtimestamp(decision.at / 1e6, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f0Z"),
         "Version": "1",
         "EventId": decision.id,
-        "a": [place + 1, *(k + 1 for k in range(n) if k != place)],
+        "a": [index + 1, *(k + 1 for k in range(n) if k != index)],
         "c": {"GUser": context, "_multi": [{"TAction": {"a": arms[k]}} for k in pool]},
         "p": [p] + [(1.0 - p) / (n - 1)] * (n - 1) if n > 1 else [p],
         "VWState": {"m": f"hsb-{decision.version}"},

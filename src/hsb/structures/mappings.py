@@ -132,8 +132,8 @@ def every_mapping(structure: Divided, *, arms: int) -> Mappings:
     cells = Leaves(structure)
     _check_memory(arms**cells.leaves, cells.leaves)
     numbers = np.arange(arms**cells.leaves, dtype=np.int64)
-    places = arms ** np.arange(cells.leaves - 1, -1, -1, dtype=np.int64)
-    return Mappings(cells, np.stack([(numbers // place % arms).astype(np.int32) for place in places]).T)
+    powers = arms ** np.arange(cells.leaves - 1, -1, -1, dtype=np.int64)
+    return Mappings(cells, np.stack([(numbers // power % arms).astype(np.int32) for power in powers]).T)
 
 
 def _of_regions(leaves: int, arms: int, regions: int) -> Plays:

@@ -115,9 +115,9 @@ def listing(structure: Structure) -> Listing:
     spec = [0] * structure.leaves
     for leaf, nodes in enumerate(around):
         spec[leaf] = len(spec)
-        place = {number: i for i, number in enumerate(nodes)}
+        index = {number: i for i, number in enumerate(nodes)}
         spec += [len(nodes), *nodes, *accumulate(map(len, nodes.values()), initial=0)]
-        spec += [place[child] for children in nodes.values() for child in children]
+        spec += [index[child] for children in nodes.values() for child in children]
     options = np.array([1 + len(groups[node]) for node in numbers])
     most_groups = max(sum(map(len, nodes.values())) for nodes in around)
     return Listing(numbers, layers[::-1], options, spec, max(map(len, around)), most_groups)

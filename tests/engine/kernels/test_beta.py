@@ -153,8 +153,10 @@ def test_integrals_with_small_counts(counts):
 
 def test_arms_that_are_not_available_do_not_count():
     counts = [(3, 1), (1, 2), (4, 4), (9, 1)]
-    found = integrated(counts, available=np.array([1, 0, 1, 0], dtype=np.uint8))
-    assert found[[0, 2]] == pytest.approx(naive_bayes.exact_least([(3, 1), (4, 4)]), abs=1e-9) and found[1] == found[3] == 0.0
+    result = integrated(counts, available=np.array([1, 0, 1, 0], dtype=np.uint8))
+    assert (
+        result[[0, 2]] == pytest.approx(naive_bayes.exact_least([(3, 1), (4, 4)]), abs=1e-9) and result[1] == result[3] == 0.0
+    )
 
 
 # -- counts of any size ----------------------------------------------------------------------------------------------------

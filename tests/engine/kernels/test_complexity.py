@@ -40,8 +40,8 @@ def test_other_structures_visit_the_nodes_that_contain_the_context():
         (i + 1) * (16 - i) for i in range(16)
     ]  # of them up to N²/4
     for bits in (3, 6):
-        places = trained(hsb.PositionSplits(bits=[1] * bits), 3, [[0.0] * bits])
-        assert visited(places, [0.0] * bits) == 2**bits  # every bit given or not, of N = 2^bits cells: N
+        columns = trained(hsb.PositionSplits(bits=[1] * bits), 3, [[0.0] * bits])
+        assert visited(columns, [0.0] * bits) == 2**bits  # every bit given or not, of N = 2^bits cells: N
 
 
 @pytest.fixture(scope="module")

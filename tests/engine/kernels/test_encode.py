@@ -34,7 +34,7 @@ def test_few_edges_are_spread_over_all_cells():
 def arrays():
     """Return the arrays of a number, in column 1, and a flag, in column 2; column 3 is for missing numbers."""
     I, F = np.zeros((2, at.INTS), dtype=np.int64), np.zeros((2, at.FLOATS))
-    I[:, at.KIND], I[:, at.PLACE], I[:, at.MISSING], I[:, at.TREE] = [at.NUMBER, at.FLAG], [1, 2], [3, -1], [0, 2]
+    I[:, at.KIND], I[:, at.COLUMN], I[:, at.MISSING], I[:, at.TREE] = [at.NUMBER, at.FLAG], [1, 2], [3, -1], [0, 2]
     I[0, at.EDGES] = at.CELLS - 1
     F[0, at.EDGE :] = np.arange(at.CELLS - 1)
     F[:, at.SHIFT], F[:, at.SCALE], F[:, at.MIN], F[:, at.MAX], F[:, at.LOW] = 5.0, 2.0, 1.0, 0.0, 1.0

@@ -11,7 +11,7 @@ from hsb.engine.kernels.jit import kernel
 from hsb.engine.kernels.words import advice as advice_words
 from hsb.engine.kernels.words import ensemble as p
 from hsb.engine.kernels.words import one_of as one_of_words
-from hsb.engine.state import add_options, make_ensemble, make_head, rescale, resized_ensemble, room_for, set_places
+from hsb.engine.state import add_options, make_ensemble, make_head, rescale, resized_ensemble, room_for, set_columns
 from hsb.engine.state import ensemble as parts
 
 COSINES = 12  # of the ensembles here: what is slow is their twins' normal equations
@@ -57,15 +57,15 @@ class Twins:
         self.worst = 0.0
 
     @property
-    def places(self) -> int:
-        return int(self.member.I[p.PLACES])
+    def columns(self) -> int:
+        return int(self.member.I[p.COLUMNS])
 
-    def set_places(self, groups: list[int]) -> None:
+    def set_columns(self, groups: list[int]) -> None:
         room = room_for(1 + len(groups), 256)
         if room > self.member.I[p.ROOM]:
             self.member = self._resized(room, self.twin.arms)
-        set_places(self.member, groups)
-        self.twin.set_places(groups)
+        set_columns(self.member, groups)
+        self.twin.set_columns(groups)
 
     def add_arm(self) -> None:
         self.twin.add_arm()
@@ -94,9 +94,9 @@ class Twins:
         mask = NOTHING if available.all() else available.astype(np.uint8)
         advise(*self.member, z, mask)
         at = int(self.member.I[p.INDEX])
-        found = self.member.F[at : at + self.twin.arms].copy()
-        assert self.member.I[advice_words.ADVICE] == int(np.argmin(found))
-        return found
+        bounds = self.member.F[at : at + self.twin.arms].copy()
+        assert self.member.I[advice_words.ADVICE] == int(np.argmin(bounds))
+        return bounds
 
     def round(self, z: np.ndarray, arm: int, loss: float, available: np.ndarray | None = None, *, visited: bool = True) -> bool:
         """Equal before and after; did both see a change?"""
@@ -111,9 +111,9 @@ class Twins:
         return changed
 
 
-def context(rng: np.random.Generator, places: int) -> np.ndarray:
-    """The constant, numbers, and places that are often 0."""
-    z = rng.normal(size=places) * (rng.random(places) < 0.7)
+def context(rng: np.random.Generator, columns: int) -> np.ndarray:
+    """The constant, numbers, and columns that are often 0."""
+    z = rng.normal(size=columns) * (rng.random(columns) < 0.7)
     z[0] = 1.0
     return z
 
@@ -127,7 +127,7 @@ def loss_of(z: np.ndarray, arm: int, rng: np.random.Generator) -> float:
 def play(twins: Twins, rounds: int, rng: np.random.Generator, *, masks: bool = False) -> int:
     changes = 0
     for _ in range(rounds):
-        z, arms = context(rng, twins.places), twins.twin.arms
+        z, arms = context(rng, twins.columns), twins.twin.arms
         available = rng.random(arms) < 0.6 if masks and rng.random() < 0.5 else np.ones(arms, dtype=bool)
         available[rng.integers(arms)] = True
         arm = int(rng.choice(np.flatnonzero(available)))
@@ -140,28 +140,28 @@ def play(twins: Twins, rounds: int, rng: np.random.Generator, *, masks: bool = F
 
 @pytest.mark.parametrize(("arms", "seed"), [(2, 0), (5, 1)])
 def test_it_is_its_twin(arms, seed):
-    """Every arm's index in every round, to 1e-8; masks; places and arms added on the way, beyond the room that there was."""
+    """Every arm's index in every round, to 1e-8; masks; columns and arms added on the way, beyond the room that there was."""
     rng, twins = np.random.default_rng(seed), Twins(arms)
-    twins.set_places([0, 1, 1, 1, 2])
+    twins.set_columns([0, 1, 1, 1, 2])
     play(twins, 200, rng, masks=True)
     assert twins.twin.forest.nodes_used > 16  # trees have grown
-    twins.set_places([0, 1, 1, 1, 2, 2, 3])
+    twins.set_columns([0, 1, 1, 1, 2, 2, 3])
     play(twins, 60, rng, masks=True)
     twins.add_arm()
     play(twins, 60, rng)
-    twins.set_places([0, 1, 1, 1, 2, 2, 3, *range(4, 18)])  # more than 16: another room
+    twins.set_columns([0, 1, 1, 1, 2, 2, 3, *range(4, 18)])  # more than 16: another room
     assert twins.member.I[p.ROOM] == 32
     play(twins, 60, rng, masks=True)
     assert twins.worst < 1e-8
     assert twins.twin.forest.used == twins.member.I[p.SEED]
 
 
-def test_places_that_come_before_any_tree_has_grown():
-    """Cuts are drawn anew, at the new places too."""
+def test_columns_that_come_before_any_tree_has_grown():
+    """Cuts are drawn anew, at the new columns too."""
     rng, twins = np.random.default_rng(2), Twins(3)
-    twins.set_places([0])
+    twins.set_columns([0])
     play(twins, 10, rng)
-    twins.set_places([0, 1, 1])
+    twins.set_columns([0, 1, 1])
     assert set(parts.forest_cuts(twins.member)[:, :, 0].ravel()) == {1.0, 2.0, 3.0}
     play(twins, 60, rng)
     assert twins.worst < 1e-8
@@ -170,7 +170,7 @@ def test_places_that_come_before_any_tree_has_grown():
 def test_a_forest_without_room_stops_growing():
     """Blocks run out first, then nodes."""
     rng, twins = np.random.default_rng(3), Twins(2, nodes=40, blocks=20)
-    twins.set_places([0, 1])
+    twins.set_columns([0, 1])
     play(twins, 500, rng)
     assert twins.twin.forest.blocks_used == 20 and twins.twin.forest.nodes_used == 40 == twins.member.I[p.NODES_USED]
     assert twins.worst < 1e-8
@@ -180,7 +180,7 @@ def test_a_forest_without_room_stops_growing():
 def test_an_arm_that_always_lost_and_then_wins():
     """Its nested means are 1 by then, but for rounding; cut where evidence is weighed, its first win leaves numbers, the twin's."""
     rng, twins = np.random.default_rng(17), Twins(2)
-    twins.set_places([0])
+    twins.set_columns([0])
     for t in range(6000):
         z = np.array([1.0, rng.random()])
         lost = t % 2 == 1 or int(z[1] * 16) % 2 == 0
@@ -206,7 +206,7 @@ def changing(twins: Twins, rng: np.random.Generator, rounds: int, *, flip: bool)
 def test_it_starts_anew_where_the_world_changes_and_only_there():
     """A change in all losses (all become 1) is seen within 100 rounds, and not before; then both go on as one."""
     rng, twins = np.random.default_rng(4), Twins(2)
-    twins.set_places([0])
+    twins.set_columns([0])
     assert changing(twins, rng, 300, flip=False) == 0
     seen = [twins.round(np.array([1.0, 1.0 - 2.0 * (t % 2)]), 0, 1.0) for t in range(100)]
     assert sum(seen) == 1
@@ -216,16 +216,16 @@ def test_it_starts_anew_where_the_world_changes_and_only_there():
     assert twins.worst < 1e-8
 
 
-def test_places_that_come_right_after_a_change_take_nothing_away():
+def test_columns_that_come_right_after_a_change_take_nothing_away():
     """The models have learned one round by then, and how they are weighed is kept."""
     rng, twins = np.random.default_rng(4), Twins(2)
-    twins.set_places([0])
+    twins.set_columns([0])
     changing(twins, rng, 300, flip=False)
     assert any(twins.round(np.array([1.0, 1.0 - 2.0 * (t % 2)]), 0, 1.0) for t in range(200))
     stack = int(twins.member.I[p.STACK])
     weights, line = twins.member.F[stack : stack + 4].copy(), parts.linear_models(twins.member)[0][0, :2].copy()
     assert line.any()
-    twins.set_places([0, 1])
+    twins.set_columns([0, 1])
     assert np.array_equal(twins.member.F[stack : stack + 4], weights)
     assert np.array_equal(parts.linear_models(twins.member)[0][0, :2], line)
     play(twins, 50, rng)
@@ -234,7 +234,7 @@ def test_places_that_come_right_after_a_change_take_nothing_away():
 
 def test_advice_changes_nothing_that_is_learned():
     rng, twins = np.random.default_rng(5), Twins(3)
-    twins.set_places([0, 1])
+    twins.set_columns([0, 1])
     play(twins, 50, rng)
     before = [array.copy() for array in twins.member]
     for _ in range(20):
@@ -248,7 +248,7 @@ def test_advice_changes_nothing_that_is_learned():
 def test_the_cosine_is_right_to_a_millionth(monkeypatch):
     monkeypatch.setattr(parts, "MOST_COSINES", 128)
     member = make_ensemble(16, 1)
-    set_places(member, [0, 1, 2])
+    set_columns(member, [0, 1, 2])
     frequencies, phases, *_ = parts.cosine_models(member)
     rng = np.random.default_rng(6)
     for _ in range(50):
@@ -266,7 +266,7 @@ def test_the_cosine_is_right_to_a_millionth(monkeypatch):
 def test_a_change_of_scale_in_the_midst():
     """Indices before and after equal those of the twin, whose normal equations and thresholds are moved."""
     rng, twins = np.random.default_rng(10), Twins(3)
-    twins.set_places([0, 1, 2])
+    twins.set_columns([0, 1, 2])
     play(twins, 150, rng)
     assert twins.twin.forest.nodes_used > 16
     twins.rescale(np.array([1.0, 0.5, 1.3, 1.0]), np.array([0.0, 0.2, -1.0, 0.0]))
@@ -276,13 +276,13 @@ def test_a_change_of_scale_in_the_midst():
 
 @pytest.mark.parametrize("missing", [False, True])
 def test_a_rescaled_model_is_one_that_learned_in_the_new_units(missing):
-    """Linear weights, covariances and widths, to 1e-8. Place 3 is 1 where place 1 is missing, and 0 then."""
+    """Linear weights, covariances and widths, to 1e-8. Column 3 is 1 where column 1 is missing, and 0 then."""
     rng = np.random.default_rng(11)
     a, c = np.array([1.0, 0.4, 1.5, 1.0]), np.array([0.0, -0.7, 0.3, 0.0])
     where = np.array([-1, 3 if missing else -1, -1, -1])
     old, new = make_ensemble(16, 2), make_ensemble(16, 2)
     for member in (old, new):
-        set_places(member, [0, 1, 0])
+        set_columns(member, [0, 1, 0])
     for t in range(12):  # so few that x is never well known, and every round counts
         z = np.array([1.0, *rng.normal(size=2), float(missing and t % 3 == 0)])
         z[1] *= 1.0 - z[3]
@@ -298,7 +298,7 @@ def test_a_rescaled_model_is_one_that_learned_in_the_new_units(missing):
 
 def test_nothing_moves_where_nothing_changes():
     rng, twins = np.random.default_rng(12), Twins(2)
-    twins.set_places([0, 1])
+    twins.set_columns([0, 1])
     play(twins, 80, rng)
     before = twins.member.F.copy()
     rescale(twins.member, np.ones(3), np.zeros(3), np.full(3, -1))
@@ -311,7 +311,7 @@ def test_a_scale_that_explodes_leaves_numbers(exact, monkeypatch):
     if not exact:
         monkeypatch.setattr(parts, "EXACT", 0)
     rng, twins = np.random.default_rng(13), Twins(2)
-    twins.set_places([0, 1])
+    twins.set_columns([0, 1])
     play(twins, 80, rng)
     a, c = np.array([1.0, 1e-140, 0.9]), np.array([0.0, -1.2, 0.1])
     for _ in range(3):
@@ -326,7 +326,7 @@ def test_a_scale_that_explodes_leaves_numbers(exact, monkeypatch):
 def test_without_the_exact_way_predictions_stay(monkeypatch):
     """The prior moves too then: what each linear model predicts, and how sure it is, is as before at the same point."""
     rng, twins = np.random.default_rng(14), Twins(2)
-    twins.set_places([0, 1, 0])
+    twins.set_columns([0, 1, 0])
     for t in range(40):
         z = np.array([1.0, *rng.normal(size=2), float(t % 4 == 0)])
         z[1] *= 1.0 - z[3]
@@ -348,9 +348,9 @@ def test_without_the_exact_way_predictions_stay(monkeypatch):
 
 
 def test_a_forest_too_large_for_one_more_arm_grows_anew():
-    """Negative control of what was wrong once: its cuts are at places that there are, so it does grow."""
+    """Negative control of what was wrong once: its cuts are at columns that there are, so it does grow."""
     rng, twins = np.random.default_rng(15), Twins(2)
-    twins.set_places([0, 1])
+    twins.set_columns([0, 1])
     play(twins, 30, rng)
     twins.member.I[p.NODES_USED] = make_ensemble(16, 3).I[p.NODES] + 1
     wider = resized_ensemble(twins.member, 16, 3)
@@ -365,7 +365,7 @@ def test_with_fewer_cosines_the_rest_still_count_as_much(monkeypatch):
     """With more than 256 arms there are fewer cosines, each larger: weights and covariances are in the new units."""
     monkeypatch.setattr(parts, "MOST_COSINES", 128)
     member = make_ensemble(16, 256)
-    set_places(member, [0, 1])
+    set_columns(member, [0, 1])
     rng = np.random.default_rng(16)
     for _ in range(30):
         learn(*member, context(rng, 3), int(rng.integers(3)), float(rng.random()), False)
@@ -423,7 +423,7 @@ def test_options_added_one_by_one_or_at_once_are_the_same():
 def test_after_a_fit_optimism_grows_with_the_rounds_that_follow():
     """None at first, then in the share of its own rounds; a change of the world forgets what was fitted."""
     rng, twins = np.random.default_rng(4), Twins(3)
-    twins.set_places([0, 1, 1, 1, 2])
+    twins.set_columns([0, 1, 1, 1, 2])
     play(twins, 150, rng)
     twins.member.F[twins.member.I[p.STACK] + p.LOGGED] = twins.twin.logged = 150
     z = context(rng, 6)

@@ -9,7 +9,7 @@ from hsb.engine.kernels import ensemble as ensemble_kernels
 from hsb.engine.kernels import fit as kernels
 from hsb.engine.kernels.jit import kernel
 from hsb.engine.kernels.words import ensemble as p
-from hsb.engine.state import FitRows, fit_ensemble, make_ensemble, rounds_known, set_places
+from hsb.engine.state import FitRows, fit_ensemble, make_ensemble, rounds_known, set_columns
 from hsb.engine.state import ensemble as parts
 from hsb.engine.state import fit as fits
 from hsb.engine.state.ensemble import cosine_models, forest_nodes, linear_models, piece
@@ -26,7 +26,7 @@ def _few_cosines(monkeypatch):
 
 def made(arms: int = ARMS):
     member = make_ensemble(16, arms)
-    set_places(member, [0, 1, 2, 2, 2])
+    set_columns(member, [0, 1, 2, 2, 2])
     member.I[p.NODES], member.I[p.BLOCKS] = 400, 60
     return member
 
@@ -53,43 +53,43 @@ def cosines(F, I, z, out):
 def curves(member, z):
     """The constant and the cosines of each row, from the twin."""
     twin = Ensemble(ARMS, 40, 40, COSINES)
-    twin.set_places([0, 1, 2, 2, 2])
+    twin.set_columns([0, 1, 2, 2, 2])
     twin.frequencies = cosine_models(member)[0][: len(z)].copy()
     return np.array([twin.phi(each) for each in z.T])
 
 
 @pytest.mark.parametrize("curved", [False, True])
 def test_sums_are_those_of_the_rows(curved):
-    member, found = made(), rows(40)
+    member, result = made(), rows(40)
     n = COSINES + 1 if curved else 6
     A, b = np.zeros((ARMS, n, n)), np.zeros((ARMS, n))
-    kernels.add_rows(*member, *found, np.empty(16), A, b, curved)
-    X = curves(member, found.z) if curved else found.z.T
+    kernels.add_rows(*member, *result, np.empty(16), A, b, curved)
+    X = curves(member, result.z) if curved else result.z.T
     for m in range(ARMS):
-        own = X[found.arm == m]
+        own = X[result.arm == m]
         np.testing.assert_allclose(A[m], own.T @ own, atol=1e-9)
-        np.testing.assert_allclose(b[m], own.T @ (found.loss[found.arm == m] - 0.5), atol=1e-9)
+        np.testing.assert_allclose(b[m], own.T @ (result.loss[result.arm == m] - 0.5), atol=1e-9)
 
 
 @pytest.fixture
 def fitted():
-    member, found = made(), rows(90)
-    fit_ensemble(member, found, INPUTS)
-    return member, found
+    member, result = made(), rows(90)
+    fit_ensemble(member, result, INPUTS)
+    return member, result
 
 
 @pytest.mark.parametrize("curved", [False, True])
 def test_what_is_predicted_without_a_row_is_what_the_others_say(fitted, curved):
     """Every regression solved anew without the row. Control: with it, forecasts are others."""
-    member, found = fitted
+    member, result = fitted
     out = np.empty(90)
-    kernels.left_out(*member, *found, np.empty(16), out, curved)
-    X = curves(member, found.z) if curved else found.z.T
+    kernels.left_out(*member, *result, np.empty(16), out, curved)
+    X = curves(member, result.z) if curved else result.z.T
     precision = piece(member, p.RIDGE, COSINES + 1, skip=16) if curved else piece(member, p.RIDGE, 6)
-    expected = (found.loss.sum() + 1) / 92 - 0.5
+    expected = (result.loss.sum() + 1) / 92 - 0.5
     for m in range(ARMS):
-        own = found.arm == m
-        y = found.loss[own] - 0.5
+        own = result.arm == m
+        y = result.loss[own] - 0.5
         np.testing.assert_allclose(out[own], naive_fit.left_out(X[own], y, precision, expected), atol=1e-6)
         within = np.clip(X[own] @ naive_fit.solved(X[own], y, precision, expected), -0.5, 0.5)
         assert np.abs(out[own] - within).max() > 1e-3
@@ -97,30 +97,30 @@ def test_what_is_predicted_without_a_row_is_what_the_others_say(fitted, curved):
 
 def test_models_are_those_of_all_rows(fitted):
     """The ensemble then predicts, learns and is read from files as any other: its weights solve the equations, its covariances are theirs."""
-    member, found = fitted
+    member, result = fitted
     weights, covariances = linear_models(member)
     precision = piece(member, p.RIDGE, 6)
     for m in range(ARMS):
-        X, y = found.z.T[found.arm == m], found.loss[found.arm == m] - 0.5
+        X, y = result.z.T[result.arm == m], result.loss[result.arm == m] - 0.5
         np.testing.assert_allclose(weights[m, :6], naive_fit.solved(X, y, precision, 0.0), atol=1e-8)
         np.testing.assert_allclose(covariances[m, :6, :6], np.linalg.inv(X.T @ X + np.diag(precision)), atol=1e-8)
     stack = piece(member, p.STACK, p.MEMORIES)
-    assert stack[[p.ROUNDS, p.LOST, p.EVIDENCE, p.LOGGED]].tolist() == [90.0, found.loss.sum(), 1.0, 90.0]
+    assert stack[[p.ROUNDS, p.LOST, p.EVIDENCE, p.LOGGED]].tolist() == [90.0, result.loss.sum(), 1.0, 90.0]
     assert rounds_known(member) == 90
 
 
 def test_precisions_make_what_was_seen_more_probable():
     """Than the ones before, and than the same for every column; a column that says nothing is believed least."""
-    found = rows(600, seed=3)
+    result = rows(600, seed=3)
     member = made()
     before = piece(member, p.RIDGE, 6).copy()
-    fit_ensemble(member, found, INPUTS)
+    fit_ensemble(member, result, INPUTS)
     after = piece(member, p.RIDGE, 6).copy()
-    expected = (found.loss.sum() + 1) / 602 - 0.5
+    expected = (result.loss.sum() + 1) / 602 - 0.5
 
     def total(precision):
         return sum(
-            naive_fit.evidence(found.z.T[found.arm == m], found.loss[found.arm == m] - 0.5, precision, expected, 0.22)
+            naive_fit.evidence(result.z.T[result.arm == m], result.loss[result.arm == m] - 0.5, precision, expected, 0.22)
             for m in range(ARMS)
         )
 
@@ -142,30 +142,30 @@ def naive_forest(member) -> Forest:
 
 def test_the_forest_is_the_twins():
     """Grown from some of the rows, counted on them, predicting the others; then it watches, and learns more rounds, as its twin does."""
-    member, found = made(), rows(240, seed=5)
+    member, result = made(), rows(240, seed=5)
     twin = naive_forest(member)
     some, others = np.arange(0, 240, 2), np.arange(1, 240, 2)
     spans, sides, z = np.empty((400, 3), dtype=np.int64), np.empty(p.WATCH + 4 * ARMS), np.empty(16)
     order, other = np.empty(120, dtype=np.int64), np.empty(120, dtype=np.int64)
-    kernels.grow(*member, *found, some, order, other, spans, sides)
-    kernels.count(*member, *found, some, z)
-    Z = found.z.T
-    naive_fit.grown(twin, Z, found.arm, found.loss, some.tolist())
+    kernels.grow(*member, *result, some, order, other, spans, sides)
+    kernels.count(*member, *result, some, z)
+    Z = result.z.T
+    naive_fit.grown(twin, Z, result.arm, result.loss, some.tolist())
     for t in some:
-        twin.learn(Z[t], found.arm[t], found.loss[t])
+        twin.learn(Z[t], result.arm[t], result.loss[t])
     compare(member, twin)
     assert member.I[p.NODES_USED] > 40
     out = np.zeros(240)
-    kernels.predict(*member, found.z, found.arm, others, z, out)
-    np.testing.assert_allclose(out[others], [twin.predict(Z[t], found.arm[t])[0] - 0.5 for t in others], atol=1e-12)
+    kernels.predict(*member, result.z, result.arm, others, z, out)
+    np.testing.assert_allclose(out[others], [twin.predict(Z[t], result.arm[t])[0] - 0.5 for t in others], atol=1e-12)
     kernels.watch(*member)
     naive_fit.watch(twin)
     for t in others:
-        kernels.count(*member, *found, np.array([t]), z)
-        twin.learn(Z[t], found.arm[t], found.loss[t])
+        kernels.count(*member, *result, np.array([t]), z)
+        twin.learn(Z[t], result.arm[t], result.loss[t])
     assert member.I[p.NODES_USED] == twin.nodes_used and member.I[p.BLOCKS_USED] == twin.blocks_used
-    kernels.predict(*member, found.z, found.arm, some, z, out)
-    np.testing.assert_allclose(out[some], [twin.predict(Z[t], found.arm[t])[0] - 0.5 for t in some], atol=1e-12)
+    kernels.predict(*member, result.z, result.arm, some, z, out)
+    np.testing.assert_allclose(out[some], [twin.predict(Z[t], result.arm[t])[0] - 0.5 for t in some], atol=1e-12)
 
 
 def compare(member, twin: Forest) -> None:
@@ -177,7 +177,7 @@ def compare(member, twin: Forest) -> None:
         assert row[p.VISITED] == node.visited
         np.testing.assert_allclose(row[p.COUNTS :], node.counts.ravel(), atol=1e-12)
         if node.children:
-            assert (row[p.AT], row[p.THRESHOLD]) == (node.place, node.threshold)
+            assert (row[p.AT], row[p.THRESHOLD]) == (node.column, node.threshold)
             assert row[p.LEFT] == numbers[id(node.children[0])]
             assert row[p.STOP] == pytest.approx(node.stop, abs=1e-12)
         else:
@@ -205,8 +205,8 @@ def test_labels_at_random_teach_it_little():
     """Forecasts of the arms hardly differ, where with labels that mean something they do."""
     spread = []
     for noise in (False, True):
-        member, found = made(), rows(600, seed=8, noise=noise)
-        fit_ensemble(member, found, INPUTS)
+        member, result = made(), rows(600, seed=8, noise=noise)
+        fit_ensemble(member, result, INPUTS)
         weights = linear_models(member)[0][:, 1]
         spread.append(float(np.ptp(weights)))
     assert spread[0] > 0.3 > 0.1 > spread[1]

@@ -8,14 +8,14 @@ from support.kernel_cases import INTERPRETED
 
 from hsb.engine.kernels import forest
 from hsb.engine.kernels.words import ensemble as p
-from hsb.engine.state import make_ensemble, set_places
+from hsb.engine.state import make_ensemble, set_columns
 
 pytestmark = INTERPRETED
 
 
 def ensemble_of(arms=2):
     member = make_ensemble(16, arms)
-    set_places(member, [0, 1, 2])
+    set_columns(member, [0, 1, 2])
     forest.start(*member)
     return member
 

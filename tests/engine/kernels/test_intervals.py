@@ -25,7 +25,7 @@ def member_of(structure, rounds=((0, 1), (5, 2), (2, 1), (3, 0))):
     return member
 
 
-def places_of(member):
+def indices_of(member):
     first, last = np.triu_indices(6)
     return first * 6 + last
 
@@ -46,11 +46,11 @@ def test_tables_follow_from_the_masses(structure):
     before = IntervalsView(member).tables.copy()
     intervals.refill(*member)
     np.testing.assert_allclose(IntervalsView(member).tables, before, rtol=1e-13)
-    logs, places = np.empty(21), places_of(member)
-    intervals.log_masses(*member, places, logs)
-    intervals.set_masses(*member, places, logs + math.log(2.0))  # every mass twice as large: that of a leaf is fixed
+    logs, indices = np.empty(21), indices_of(member)
+    intervals.log_masses(*member, indices, logs)
+    intervals.set_masses(*member, indices, logs + math.log(2.0))  # every mass twice as large: that of a leaf is fixed
     masses = np.empty(21)
-    intervals.log_masses(*member, places, masses)
+    intervals.log_masses(*member, indices, masses)
     np.testing.assert_allclose(masses, logs + math.log(2.0), rtol=1e-12)
 
 
@@ -62,10 +62,10 @@ def test_of_two_leaves_the_whole_is_its_own_mass_and_the_product_of_the_leaves()
 
 @pytest.mark.parametrize("log", [-10.0, -900.0, -5000.0])
 def test_a_mass_is_kept_however_small(log):
-    member, place = member_of(STRUCTURES[0]), np.array([5])
-    intervals.set_masses(*member, place, np.array([log]))
+    member, index = member_of(STRUCTURES[0]), np.array([5])
+    intervals.set_masses(*member, index, np.array([log]))
     mass = np.empty(1)
-    intervals.log_masses(*member, place, mass)
+    intervals.log_masses(*member, index, mass)
     assert mass[0] == pytest.approx(log, rel=1e-12)
     assert (IntervalsView(member).sigma_e[5] > 0.0) == (log < math.log(intervals.SIGMA_TINY))
 

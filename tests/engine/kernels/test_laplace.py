@@ -32,8 +32,8 @@ def test_of_several_the_share_in_draws(seed):
 
 
 def test_an_arm_that_is_not_available_has_no_probability():
-    found = probabilities([0.0, 0.5, 1.0], available=np.array([0, 1, 1], dtype=np.uint8))
-    assert found[0] == 0.0 and found[1:] == pytest.approx(probabilities([0.5, 1.0]))
+    result = probabilities([0.0, 0.5, 1.0], available=np.array([0, 1, 1], dtype=np.uint8))
+    assert result[0] == 0.0 and result[1:] == pytest.approx(probabilities([0.5, 1.0]))
 
 
 def test_tails():

@@ -40,7 +40,7 @@ def test_members_find_their_entry_in_the_tables_of_the_parent():
     head = OptionsView(state.member(0))
     for k in (1, 2):
         member = state.member(k)
-        at = members.place(state.I, member.I, one_of_words.CHILD_REACH)
+        at = members.offset(state.I, member.I, one_of_words.CHILD_REACH)
         assert state.F[at] == head.weights[member.I[h.OPTION]]
 
 

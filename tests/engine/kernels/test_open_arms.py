@@ -86,8 +86,8 @@ def test_more_columns_leave_the_predictions_as_they_are():
     before = twins.indices(x, arms, [-1, 0, 1, 0])
 
     class Wider:
-        def __init__(self, places):
-            self.places = self.inputs = places
+        def __init__(self, columns):
+            self.columns = self.inputs = columns
 
     twins.models = wider_models(twins.models, Wider(5), Wider(4))
     padded = np.zeros(5)

@@ -62,15 +62,15 @@ def test_a_round_is_counted_with_its_loss_and_its_excess():
     assert rounds.update(state.F, state.I, KEY, EVERY, 0, 0.8, 0.5, False, *ONCE) == h.DONE
     z = 0.5 + 0.5 * math.exp(-0.5 * 0.8 / 0.5)
     assert state.sums == pytest.approx([0.8, 0.8 + math.log(z) / 0.5 + 0.01, 0.0], rel=1e-13)
-    assert state.seen == 1 and state.shared == 0.01
+    assert state.learned_rounds == 1 and state.shared == 0.01
     assert rounds.update(state.F, state.I, KEY, EVERY, 0, 0.0, 0.5, False, *ONCE) == h.DONE
-    assert state.sums[0] == 0.8 and state.seen == 2  # no loss, nothing to weigh
+    assert state.sums[0] == 0.8 and state.learned_rounds == 2  # no loss, nothing to weigh
 
 
 def test_a_sole_arm_teaches_nothing():
     state, before = state_of(3), state_of(3)
     rounds.update(state.F, state.I, KEY, np.array([0, 1, 0], dtype=np.uint8), 1, 1.0, 1.0, False, *ONCE)
-    assert state.digest() == before.digest() and state.seen == 1 and state.sums.tolist() == [1.0, 0.0, 1.0]
+    assert state.digest() == before.digest() and state.learned_rounds == 1 and state.sums.tolist() == [1.0, 0.0, 1.0]
 
 
 def test_something_is_due_after_the_rounds_of_a_phase():
@@ -84,7 +84,7 @@ def test_late_feedback_counts_as_more_rounds():
     state = state_of(2)
     for decided in (-1, -1, 0):
         rounds.update(state.F, state.I, KEY, EVERY, 0, 1.0, 0.5, False, decided, -1.0, False, False)
-    assert state.seen == 3 and state.late == 2.0  # twice the two rounds learned since, over two arms
+    assert state.learned_rounds == 3 and state.late == 2.0  # twice the two rounds learned since, over two arms
 
 
 def test_a_tree_without_room_learns_nothing():
@@ -92,4 +92,4 @@ def test_a_tree_without_room_learns_nothing():
     state = State(tree.members(2, None), tree.key_words())
     before = state.digest()
     assert rounds.update(state.F, state.I, np.array([0]), EVERY, 0, 1.0, 0.5, False, *ONCE) == h.SHORT
-    assert state.digest() == before and state.seen == 0
+    assert state.digest() == before and state.learned_rounds == 0

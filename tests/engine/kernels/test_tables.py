@@ -43,7 +43,7 @@ def test_a_played_table_is_its_rounds(masked):
         arm, probability, _ = single.decide(KEYS[t], mask_of(t, masked), US[t])
         assert (arm, probability, LOSSES[t, arm]) == (out.arms[t], out.probabilities[t], out.losses[t])
         single.update(KEYS[t], mask_of(t, masked), arm, LOSSES[t, arm], probability)
-    assert whole.digest() == single.digest() and whole.seen == ROUNDS
+    assert whole.digest() == single.digest() and whole.learned_rounds == ROUNDS
     assert whole.sums.tolist() == single.sums.tolist()
 
 

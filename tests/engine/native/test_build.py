@@ -31,8 +31,8 @@ def run(*arguments, source=PACKAGE.parent, **environment):
 def test_the_library_calls_python_memset_and_strcmp_alone():
     """Python's stable ABI and `strcmp` are the glue's; kernels fill memory. Above all no exp, log or pow of the C library."""
     listed = subprocess.run(["nm", "-D", "--undefined-only", LIBRARY], capture_output=True, text=True, check=True).stdout
-    found = {line.split()[1].partition("@")[0] for line in listed.splitlines() if line.split()[0] == "U"}
-    assert {name for name in found if not re.match("_?Py", name)} <= {"memset", "strcmp"}
+    values = {line.split()[1].partition("@")[0] for line in listed.splitlines() if line.split()[0] == "U"}
+    assert {name for name in values if not re.match("_?Py", name)} <= {"memset", "strcmp"}
 
 
 @pytest.mark.long

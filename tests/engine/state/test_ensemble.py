@@ -22,8 +22,8 @@ ENSEMBLE, ADVISOR = h.ENSEMBLE, h.ADVISOR
 
 def member_of(policy: Any, kind: int) -> Member:
     """The one member of this kind, as a view."""
-    (found,) = [member for member in policy.learner.mixture.state.members if member.I[h.KIND] == kind]
-    return found
+    (result,) = [member for member in policy.learner.mixture.state.members if member.I[h.KIND] == kind]
+    return result
 
 
 def check(policy: Any, contexts: list[Any]) -> None:
@@ -136,7 +136,7 @@ def live(
 @example(context="huge", loss="mixed", floor=0.0, tiny=1e-300, masks=True, add=True, exact=False, seed=0)
 @example(context="growing", loss="coins", floor=0.0, tiny=1.0, masks=False, add=True, exact=False, seed=0)
 def test_it_stays_finite(context, loss, floor, tiny, masks, add, exact, seed):
-    """`exact`: where many places are rescaled the prior moves with them; here that is done for few places."""
+    """`exact`: where many columns are rescaled the prior moves with them; here that is done for few places."""
     features = {"a": {"price": 1.0}, "b": {"price": 2.0}} if add else None
     policy = hsb.HSB(arms=ARMS, floor=floor, seed=seed, arm_features=features)
     rng = np.random.default_rng(seed)

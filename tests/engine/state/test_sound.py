@@ -45,16 +45,16 @@ def test_flipped_bytes_are_refused_or_harmless(whole, tmp_path):
     right = state(read(whole, tmp_path))
     rng = np.random.default_rng(0)
     directory = range(whole.rindex(b"PK\x01\x02") - 200, len(whole))
-    changes = [[place] for place in (*range(60), *directory, *rng.integers(len(whole), size=200).tolist()) for _ in range(2)]
+    changes = [[offset] for offset in (*range(60), *directory, *rng.integers(len(whole), size=200).tolist()) for _ in range(2)]
     changes += [rng.integers(len(whole), size=rng.integers(2, 30)).tolist() for _ in range(200)]
     refused = 0
-    for places in changes:
+    for offsets in changes:
         data = bytearray(whole)
-        for place in places:
-            data[place] = rng.choice([0, 1, 255, rng.integers(256)])
-        found = read(bytes(data), tmp_path)
-        assert found is None or state(found) == right
-        refused += found is None
+        for offset in offsets:
+            data[offset] = rng.choice([0, 1, 255, rng.integers(256)])
+        result = read(bytes(data), tmp_path)
+        assert result is None or state(result) == right
+        refused += result is None
     assert refused > len(changes) / 2
 
 
@@ -166,26 +166,26 @@ def test_forged_arrays(name, tmp_path):
     def refused(change) -> bool:
         return forged(policy, tmp_path, change) is None
 
-    def put(array, place, value):
-        array[place] = value
+    def put(array, offset, value):
+        array[offset] = value
 
     assert not refused(lambda header, F, I: None)
-    for place in range(h.HEADER):
-        for value in {-2, 1 << 40} - {int(policy.learner.mixture.state.members[-1].I[place])}:
-            assert refused(lambda header, F, I: put(I, place, value)) or place in scratch  # noqa: B023
+    for offset in range(h.HEADER):
+        for value in {-2, 1 << 40} - {int(policy.learner.mixture.state.members[-1].I[offset])}:
+            assert refused(lambda header, F, I: put(I, offset, value)) or offset in scratch  # noqa: B023
     for few in (0, h.HEADER - 1, h.HEADER, -1):
         assert refused(lambda header, F, I: (F, I[:few]))  # noqa: B023
         assert refused(lambda header, F, I: (F[:few], I))  # noqa: B023
     assert refused(lambda header, F, I: (F, np.append(I, 0)))
     assert refused(lambda header, F, I: (np.append(F, 0.0), I))
     for value in (np.nan, np.inf, -np.inf):
-        found = forged(policy, tmp_path, lambda header, F, I: put(F, -1, value))  # noqa: B023
-        assert found is None or state(found) == state(policy)  # what no arm and no node has is not read
+        result = forged(policy, tmp_path, lambda header, F, I: put(F, -1, value))  # noqa: B023
+        assert result is None or state(result) == state(policy)  # what no arm and no node has is not read
     if policy.learner.mixture.state.members[-1].I[h.KIND] == h.GRAPH:
-        for place in range(
+        for offset in range(
             policy.learner.mixture.state.members[-1].I[graph_words.SPEC], len(policy.learner.mixture.state.members[-1].I)
         ):
-            assert refused(lambda header, F, I: put(I, place, I[place] + 1))  # noqa: B023
+            assert refused(lambda header, F, I: put(I, offset, I[offset] + 1))  # noqa: B023
 
 
 # name: (where in the root's link: span, five children, key; what to write there)

@@ -45,7 +45,7 @@ def test_tables_of_a_member_do_not_overlap():
 
 def test_an_ensemble_says_how_much_of_its_room_is_in_use():
     view = EnsembleView(make_ensemble(16, 3))
-    assert (view.room, view.places, view.arms) == (16, 1, 3)
+    assert (view.room, view.columns, view.arms) == (16, 1, 3)
     assert view.nodes_used == view.blocks_used == ensemble_words.TREES <= view.blocks < view.nodes
     assert view.node0 < view.block0
 

@@ -88,10 +88,10 @@ def weights(w, probability, propensity):
 def test_missing_events_are_seen_in_the_events_that_are_there():
     """A log that shows one arm with .998 and never another, which the policy plays in 10% of decisions: nothing is heavy, much is missing."""
     n = 2000
-    found = weights(np.full(n, 0.9 / 0.998), np.full(n, 0.9), np.full(n, 0.998))
-    assert found.largest < 1.0 and found.effective == pytest.approx(n)
-    assert found.missing == pytest.approx(0.1)
-    assert any("In 10% of decisions" in doubt for doubt in found.doubts(500.0))
+    result = weights(np.full(n, 0.9 / 0.998), np.full(n, 0.9), np.full(n, 0.998))
+    assert result.largest < 1.0 and result.effective == pytest.approx(n)
+    assert result.missing == pytest.approx(0.1)
+    assert any("In 10% of decisions" in doubt for doubt in result.doubts(500.0))
     same = weights(np.ones(n), np.full(n, 0.998), np.full(n, 0.998))  # control: the log's own policy
     assert same.missing == 0.0 and not [*same.doubts(500.0), *same.faults()]
 
@@ -108,8 +108,8 @@ def test_a_heavy_event_is_named():
 def test_an_average_weight_off_1_is_noise_a_doubt_or_a_fault():
     about = {"rows": 5000, "effective": 4000.0, "largest": 3.0, "share": 0.0006, "missing": 0.0}
     for average, error, doubts, faults in ((0.97, 0.02, 0, 0), (0.985, 0.004, 0, 0), (0.97, 0.01, 1, 0), (0.9, 0.01, 0, 1)):
-        found = Weights(average=average, error=error, **about)
-        assert (len([*found.doubts(500.0)]), len([*found.faults()])) == (doubts, faults), average
+        result = Weights(average=average, error=error, **about)
+        assert (len([*result.doubts(500.0)]), len([*result.faults()])) == (doubts, faults), average
     assert Weights(average=0.9995, error=0.01, **about).unseen == pytest.approx(0.0005)
     assert Weights(average=0.9, error=0.01, **about).unseen == pytest.approx(4 * 3 / 5000)
     assert Weights(average=1.1, error=0.01, **about).unseen == 0.0
@@ -155,11 +155,11 @@ def test_sound_logs_are_not_warned_of_and_covered(logger):
     case = logs.Case(
         logger, logger, lambda rows, seed: logs.independent(logger, 0.5, rows, seed), policy, logs.worth(policy, 0.5)
     )
-    found = [off_policy(policy, [case.write(2000, seed)]) for seed in range(60)]
-    assert sum(bool(each.warnings) for each in found) <= 6
+    results = [off_policy(policy, [case.write(2000, seed)]) for seed in range(60)]
+    assert sum(bool(each.warnings) for each in results) <= 6
     for name in ESTIMATORS:
-        assert {each[name].kind for each in found if not each.warnings} == {"bootstrap"}
-        assert sum(each[name].low <= case.truth <= each[name].high for each in found) >= 53, name
+        assert {each[name].kind for each in results if not each.warnings} == {"bootstrap"}
+        assert sum(each[name].low <= case.truth <= each[name].high for each in results) >= 53, name
 
 
 def test_clipped_intervals_are_short_and_hold_on_hard_logs():
@@ -171,12 +171,15 @@ def test_clipped_intervals_are_short_and_hold_on_hard_logs():
     held = 0
     for seed in range(30):
         batch = logs.independent("hard", 0.5, 5000, seed)
-        found = off_policy(policy, [batch])
-        assert found["switch"].kind == found["clipped"].kind == "bounds" and found["dr"].kind == "safe"
-        assert found["switch"].low <= found["switch"].value <= found["switch"].high
-        held += found["switch"].low <= truth <= found["switch"].high and found["clipped"].low <= truth <= found["clipped"].high
+        estimate = off_policy(policy, [batch])
+        assert estimate["switch"].kind == estimate["clipped"].kind == "bounds" and estimate["dr"].kind == "safe"
+        assert estimate["switch"].low <= estimate["switch"].value <= estimate["switch"].high
+        held += (
+            estimate["switch"].low <= truth <= estimate["switch"].high
+            and estimate["clipped"].low <= truth <= estimate["clipped"].high
+        )
         low, high = bench.plain_bootstrap(policy, batch)
-        widths.append((found["switch"].high - found["switch"].low, high - low, before(policy, batch, found.clip)))
+        widths.append((estimate["switch"].high - estimate["switch"].low, high - low, before(policy, batch, estimate.clip)))
     bounds, plain, old = np.mean(widths, axis=0)
     assert held >= 27
     assert bounds < 2 * plain < old, (bounds, plain, old)

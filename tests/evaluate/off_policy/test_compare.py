@@ -23,7 +23,7 @@ def test_each_candidate_is_as_alone(now, near, estimator):
     """To the last bit, whatever stands beside it; also where contexts and pools differ."""
     log, half = [pooled(1, 900), pooled(2, 700)], lambda rows: rows / 2
     candidates = {"now": now, "near": near, "half": near, "always 1": 1, "uniform": None, "class": hsb.Uniform}
-    found = compare_off_policy(candidates, log, estimator=estimator, context={"half": half}, seed=3)
+    comparison = compare_off_policy(candidates, log, estimator=estimator, context={"half": half}, seed=3)
     alone = {
         "now": now,
         "near": near,
@@ -32,10 +32,13 @@ def test_each_candidate_is_as_alone(now, near, estimator):
         "class": hsb.Uniform(arms=3),
     }
     for name, policy in alone.items():
-        assert found[name].result == off_policy(policy, log, estimators=[estimator], seed=3), name
-    assert found["half"].result == off_policy(near, log, estimators=[estimator], context=half, seed=3)
-    assert found["half"].result != found["near"].result
-    assert (found["now"].value, found["now"].interval) == (found["now"].result.value, found["now"].result.interval)
+        assert comparison[name].result == off_policy(policy, log, estimators=[estimator], seed=3), name
+    assert comparison["half"].result == off_policy(near, log, estimators=[estimator], context=half, seed=3)
+    assert comparison["half"].result != comparison["near"].result
+    assert (comparison["now"].value, comparison["now"].interval) == (
+        comparison["now"].result.value,
+        comparison["now"].result.interval,
+    )
 
 
 def test_contexts_are_made_once_for_all_who_see_the_same(now, near):
@@ -53,9 +56,9 @@ def test_contexts_are_made_once_for_all_who_see_the_same(now, near):
 
 def test_each_as_alone_with_cells_of_their_own_contexts(now, near):
     log, half = [pooled(1, 300), pooled(2, 300)], lambda rows: rows / 2
-    found = compare_off_policy({"now": now, "half": near}, log, model=TREE, context={"half": half})
-    assert found["now"].result == off_policy(now, log, estimators="dr", model=TREE)
-    assert found["half"].result == off_policy(near, log, estimators="dr", model=TREE, context=half)
+    comparison = compare_off_policy({"now": now, "half": near}, log, model=TREE, context={"half": half})
+    assert comparison["now"].result == off_policy(now, log, estimators="dr", model=TREE)
+    assert comparison["half"].result == off_policy(near, log, estimators="dr", model=TREE, context=half)
 
 
 def test_corrected_for_their_number(now, near):
@@ -82,8 +85,8 @@ def test_corrected_for_their_number(now, near):
 
 def test_no_bootstrap_where_the_log_cannot_carry_one(now):
     """Few events; or candidates that differ in a handful of them. The safe interval, and its p."""
-    found = compare_off_policy({"now": now, "always 1": 1}, [logged("clicks", 1, 60)])
-    assert found["always 1"].difference.kind == "safe" and found["always 1"].best is None
+    comparison = compare_off_policy({"now": now, "always 1": 1}, [logged("clicks", 1, 60)])
+    assert comparison["always 1"].difference.kind == "safe" and comparison["always 1"].best is None
     batch, rng = logged("clicks", 5, 4000, skewed=False), np.random.default_rng(3)
     rare = rng.random(4000) < 0.001
     available = np.ones((4000, 3), dtype=bool)
@@ -100,15 +103,15 @@ def test_no_bootstrap_where_the_log_cannot_carry_one(now):
 def test_learning_candidates_are_replayed(now):
     """As `hsb.replay` would; a copy learns; not paired, and wider for it."""
     fresh, log = hsb.HSB(TREE, arms=3, seed=0), [logged("clicks", 1, 2000)]
-    found = compare_off_policy({"now": now, "fresh": Learning(fresh), "as it is": fresh}, log, seed=5)
+    comparison = compare_off_policy({"now": now, "fresh": Learning(fresh), "as it is": fresh}, log, seed=5)
     right = hsb.replay(hsb.HSB(TREE, arms=3, seed=0), log, seed=5)
-    each = found["fresh"]
+    each = comparison["fresh"]
     assert (each.how, each.result, each.value, each.interval) == ("replayed", right, right.average_reward, right.interval)
-    assert fresh.rounds == 0 and found["as it is"].how == "evaluated" and each.best is None
+    assert fresh.rounds == 0 and comparison["as it is"].how == "evaluated" and each.best is None
     gap = each.difference
-    assert (gap.kind, gap.p) == ("apart", None) and math.isclose(gap.value, each.value - found["now"].value)
-    assert gap.high - gap.low > (each.high - each.low) + (found["now"].high - found["now"].low) - 1e-12
-    assert "learns" in found.table() and "not paired" in found.table()
+    assert (gap.kind, gap.p) == ("apart", None) and math.isclose(gap.value, each.value - comparison["now"].value)
+    assert gap.high - gap.low > (each.high - each.low) + (comparison["now"].high - comparison["now"].low) - 1e-12
+    assert "learns" in comparison.table() and "not paired" in comparison.table()
     turned = compare_off_policy({"now": now, "fresh": Learning(fresh)}, log, baseline="fresh", seed=5)
     assert turned["now"].difference.kind == "apart" and turned["fresh"].difference is None
     only = compare_off_policy({"fresh": Learning(fresh)}, log, seed=5)
@@ -119,16 +122,16 @@ def test_other_confidences_are_wider_or_narrower(now, near):
     log = [logged("clicks", 1, 900)]
     widths = []
     for confidence in (0.8, 0.95, 0.99):
-        found = compare_off_policy({"now": now, "near": near}, log, confidence=confidence)
-        gap = found["near"].difference
-        widths.append((found["now"].high - found["now"].low, gap.high - gap.low, gap.joint[1] - gap.joint[0]))
+        comparison = compare_off_policy({"now": now, "near": near}, log, confidence=confidence)
+        gap = comparison["near"].difference
+        widths.append((comparison["now"].high - comparison["now"].low, gap.high - gap.low, gap.joint[1] - gap.joint[0]))
     assert (np.diff(widths, axis=0) > 0).all()
 
 
 def test_other_ranges_are_not_paired(now):
     wide = hsb.HSB(TREE, arms=3, learning_rate=0.5, reward_range=(0.0, 2.0))
-    found = compare_off_policy({"now": now, "wide": wide}, [logged("clicks", 1, 900)])
-    assert found["wide"].difference.kind == "apart"
+    comparison = compare_off_policy({"now": now, "wide": wide}, [logged("clicks", 1, 900)])
+    assert comparison["wide"].difference.kind == "apart"
 
 
 @pytest.mark.parametrize(
@@ -176,9 +179,9 @@ def test_numbers_and_names_together_are_judged_on_complete_rows(tmp_path):
     log = hsb.logs.open(paths, context=["spend", "hour"], **shop_logs.PARTS)
     by_name = hsb.HSB(arms=shop_logs.ARMS, seed=0)
     tree = hsb.HSB(hsb.BinaryTree(depth=2, space=hsb.Box([0, 0], [1e6, 24])), arms=shop_logs.ARMS, seed=0)
-    found = compare_off_policy({"tree": tree, "by name": by_name}, log)
+    comparison = compare_off_policy({"tree": tree, "by name": by_name}, log)
     spent = sum(value is not None for k in range(3) for value in shop_logs.shop(400, seed=k)["spend"])
-    assert found["tree"].result.rows == found["by name"].result.rows == spent < 1200
+    assert comparison["tree"].result.rows == comparison["by name"].result.rows == spent < 1200
     with pytest.raises(InputError, match="the log has no country, device, is_member"):
         compare_off_policy({"by name": policy}, log)
 
@@ -186,8 +189,8 @@ def test_numbers_and_names_together_are_judged_on_complete_rows(tmp_path):
 def test_estimated_propensities_are_those_of_the_whole_log(tmp_path):
     _, paths = shops(tmp_path, lambda path, columns: shop_logs.write_csv(path.with_suffix(".csv"), columns))
     how = shop_logs.PARTS | {"propensity": "estimate"}
-    found = compare_off_policy({"u": None, "app": "app"}, hsb.logs.open(paths, context=shop_logs.CONTEXT, **how))
-    assert any("estimate" in warning for warning in found["app"].result.warnings)
+    comparison = compare_off_policy({"u": None, "app": "app"}, hsb.logs.open(paths, context=shop_logs.CONTEXT, **how))
+    assert any("estimate" in warning for warning in comparison["app"].result.warnings)
     with pytest.raises(InputError, match="estimated from the whole log"):
         compare_off_policy({"u": None}, hsb.logs.open(paths, context=shop_logs.CONTEXT, **how), jobs=2)
 

@@ -27,5 +27,5 @@ def test_weights_are_added_up_whatever_the_parts():
     other.add(w[1000:], probability[1000:], propensity[1000:])
     one.merge(other)
     assert one.result() == pytest.approx(whole.result())
-    found = whole.result()
-    assert found.rows == 3000 and found.average == pytest.approx(w.mean()) and found.largest == pytest.approx(w.max())
+    result = whole.result()
+    assert result.rows == 3000 and result.average == pytest.approx(w.mean()) and result.largest == pytest.approx(w.max())

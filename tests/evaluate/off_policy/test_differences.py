@@ -14,8 +14,8 @@ def test_the_verdict_goes_by_the_corrected_interval(joint, verdict):
 
 
 def test_intervals_that_do_not_meet_are_apart():
-    found = apart((0.3, 0.2), ((0.25, 0.35), (0.15, 0.22)), ((0.26, 0.34), (0.1, 0.25)), 100)
-    assert found.value == pytest.approx(0.1) and found.low <= 0.1 <= found.high and found.rows == 100
+    result = apart((0.3, 0.2), ((0.25, 0.35), (0.15, 0.22)), ((0.26, 0.34), (0.1, 0.25)), 100)
+    assert result.value == pytest.approx(0.1) and result.low <= 0.1 <= result.high and result.rows == 100
 
 
 def test_shares_of_the_best_add_up():

@@ -53,8 +53,8 @@ def test_distributions_are_those_of_the_policy(name):
         assert playable[i] == bool(available)
         if available:
             x = batch.contexts[i] if name == "LinUCB" else float(batch.contexts[i, 0])
-            found = dict(zip(policy.arms, policy.probabilities(x, available=available), strict=True))
-            assert table[i].tolist() == [found.get(a, 0.0) for a in range(3)]
+            result = dict(zip(policy.arms, policy.probabilities(x, available=available), strict=True))
+            assert table[i].tolist() == [result.get(a, 0.0) for a in range(3)]
         else:
             assert not table[i].any()
     assert after.rounds == before.rounds
@@ -68,8 +68,8 @@ def test_a_few_distributions(name):
     table, _ = distributions(policy, batch)
     for i in range(len(batch)):
         available = [a for a in range(3) if batch.available[i, a]]
-        found = dict(zip(policy.arms, policy.probabilities(float(batch.contexts[i, 0]), available=available), strict=True))
-        assert table[i].tolist() == [found[a] for a in range(3)]
+        result = dict(zip(policy.arms, policy.probabilities(float(batch.contexts[i, 0]), available=available), strict=True))
+        assert table[i].tolist() == [result[a] for a in range(3)]
 
 
 @pytest.mark.parametrize("model", [None, hsb.BinaryTree(depth=2)])
@@ -81,26 +81,26 @@ def test_equal_to_the_plain_twin(model):
     predict = naive.ridge(rows, 150) if model is None else naive.cells(rows, 2)
     for clip in (None, 1.2):
         right, ess = naive.values(rows, predict, math.sqrt(240) if clip is None else clip)
-        found = off_policy(policy, batches, model=model, clip=clip)
-        assert found.rows == 240 and abs(found.effective_rows - ess) < 1e-9
+        estimate = off_policy(policy, batches, model=model, clip=clip)
+        assert estimate.rows == 240 and abs(estimate.effective_rows - ess) < 1e-9
         for name in ESTIMATORS:
-            assert abs(found[name].value - right[name]) < 1e-10, name
+            assert abs(estimate[name].value - right[name]) < 1e-10, name
 
 
 def test_intervals_equal_the_plain_twin():
     """The safe one to 1e-9; bootstraps with other random numbers to a tenth of their width."""
     policy, batches = trained("clicks"), [logged("clicks", 5, 250), logged("clicks", 6, 150)]
     rows = naive.rows_of(policy, batches)
-    found = off_policy(policy, batches, estimators=("ips", "snips"))
+    estimate = off_policy(policy, batches, estimators=("ips", "snips"))
     w = [row["policy"].get(row["arm"], 0.0) / row["propensity"] for row in rows]
     wr = [weight * row["reward"] for weight, row in zip(w, rows, strict=True)]
-    assert np.allclose(found.safe, naive.safe(w, [row["reward"] for row in rows]), atol=1e-9)
+    assert np.allclose(estimate.safe, naive.safe(w, [row["reward"] for row in rows]), atol=1e-9)
     unseen, value = naive.unseen(w), sum(wr) / sum(w)
     assert unseen > 0.0
     for name, under, down, up in (("ips", [1.0] * len(w), 0.0, unseen), ("snips", w, unseen * value, unseen * (1 - value))):
-        assert found[name].kind == "bootstrap"
+        assert estimate[name].kind == "bootstrap"
         low, high = naive.bootstrap_t(wr, under, seed=1)
-        assert np.allclose(found[name].interval, (low - down, high + up), atol=0.1 * (high - low)), name
+        assert np.allclose(estimate[name].interval, (low - down, high + up), atol=0.1 * (high - low)), name
 
 
 def test_batches_do_not_matter():
@@ -116,8 +116,8 @@ def replications(kind, *, n, count, change=lambda batch: batch, **options):
     """By estimator: how often the two intervals covered, and values in standard errors of their mean from the truth."""
     policy = trained(kind)
     right = truth(kind, policy)
-    found = [off_policy(policy, [change(logged(kind, seed, n))], **options) for seed in range(count)]
-    estimates = {name: [each[name] for each in found] for name in found[0]}
+    results = [off_policy(policy, [change(logged(kind, seed, n))], **options) for seed in range(count)]
+    estimates = {name: [each[name] for each in results] for name in results[0]}
     covered = {name: np.mean([e.low <= right <= e.high for e in each]) for name, each in estimates.items()}
     surely = {name: np.mean([e.safe[0] <= right <= e.safe[1] for e in each]) for name, each in estimates.items()}
     values = {name: np.array([e.value for e in each]) for name, each in estimates.items()}
@@ -161,8 +161,8 @@ def test_wrong_propensities_break_coverage():
         plain.append(low <= value <= high)
         warned.append(any("Do not trust" in warning for warning in off_policy(policy, [batch], estimators="ips").warnings))
     assert np.mean(plain) < 0.8 and np.mean(warned) == 1.0  # a bootstrap would not cover; it is not shown, and all are told
-    found = off_policy(hsb.HSB(TREE, arms=[1], learning_rate=0.1), [wrong(logged("graded", 1, 4000))], estimators="ips")
-    assert any("Weights average 0.6" in warning for warning in found.warnings)
+    estimate = off_policy(hsb.HSB(TREE, arms=[1], learning_rate=0.1), [wrong(logged("graded", 1, 4000))], estimators="ips")
+    assert any("Weights average 0.6" in warning for warning in estimate.warnings)
 
 
 def test_the_bootstrap_covers_skewed_terms_better_than_its_normal_twin():
@@ -178,9 +178,9 @@ def test_the_bootstrap_covers_skewed_terms_better_than_its_normal_twin():
 
 def test_no_click_at_all_is_no_certainty():
     batch = dataclasses.replace(logged("clicks", 1, 500), reward=np.zeros(500))
-    found = off_policy(trained("clicks"), [batch], estimators=("ips", "snips", "clipped"))
-    for name in found:
-        assert found[name].value == 0.0 and found[name].low == 0.0 and found[name].high > 0.01
+    estimate = off_policy(trained("clicks"), [batch], estimators=("ips", "snips", "clipped"))
+    for name in estimate:
+        assert estimate[name].value == 0.0 and estimate[name].low == 0.0 and estimate[name].high > 0.01
 
 
 def test_warnings_where_the_log_cannot_answer():
@@ -189,9 +189,9 @@ def test_warnings_where_the_log_cannot_answer():
     few = off_policy(policy, [batch.take(slice(40))])
     assert few.warnings[0].startswith("Too few rows show ") and "effective sample size" in few.warnings[1]
     bare = dataclasses.replace(batch, propensity=np.where(np.arange(2000) < 500, np.nan, batch.propensity))
-    found = off_policy(policy, [bare])
-    assert found.rows == 1500 and "500 of 2000 events have no propensity" in found.warnings[0]
-    assert found["dr"].low > 0
+    estimate = off_policy(policy, [bare])
+    assert estimate.rows == 1500 and "500 of 2000 events have no propensity" in estimate.warnings[0]
+    assert estimate["dr"].low > 0
     kept = batch.take(batch.arm != 1)
     unseen = off_policy(policy, [kept])
     assert any("never shows: [1]" in warning for warning in unseen.warnings)
@@ -214,11 +214,11 @@ def test_warnings_say_first_which_arm_is_shown_too_little():
         "hour": np.arange(3000) % 24,
     }
     log = hsb.logs.open(table, arm="arm", propensity="p", reward="click")
-    found = hsb.evaluate.compare_off_policy({"always film": "film", "always sale": "sale"}, log)
-    first, second = found.warnings[:2]
+    comparison = hsb.evaluate.compare_off_policy({"always film": "film", "always sale": "sale"}, log)
+    first, second = comparison.warnings[:2]
     start = f"always film: Too few rows show 'film' when this policy would play it: {film.sum()} of 3,000 rows. Evaluate on a longer log"
     assert first.startswith(start), first
-    assert "worth" in second and not any(warning.startswith("always sale: Too few") for warning in found.warnings)
+    assert "worth" in second and not any(warning.startswith("always sale: Too few") for warning in comparison.warnings)
 
 
 def test_warnings_say_first_what_to_do():
@@ -236,22 +236,22 @@ def test_warnings_say_first_what_to_do():
 
 def test_a_frame_of_estimates():
     pytest.importorskip("pandas")
-    found = off_policy(trained("clicks"), [logged("clicks", 1, 500)], estimators=("ips", "dr"))
-    frame = found.to_frame()
-    assert frame.estimator.tolist() == ["ips", "dr"] and frame.value.tolist() == [found["ips"].value, found["dr"].value]
-    assert frame[["low", "high"]].to_numpy().tolist() == [list(found[name].interval) for name in found]
-    assert frame[["safe_low", "safe_high"]].to_numpy().tolist() == [list(found.safe)] * 2
+    estimate = off_policy(trained("clicks"), [logged("clicks", 1, 500)], estimators=("ips", "dr"))
+    frame = estimate.to_frame()
+    assert frame.estimator.tolist() == ["ips", "dr"] and frame.value.tolist() == [estimate["ips"].value, estimate["dr"].value]
+    assert frame[["low", "high"]].to_numpy().tolist() == [list(estimate[name].interval) for name in estimate]
+    assert frame[["safe_low", "safe_high"]].to_numpy().tolist() == [list(estimate.safe)] * 2
 
 
 def test_few_rewards_make_wide_intervals():
     """Two rewards in 2000 events: the bootstrap sees next to no spread, so the cautious interval stands."""
     policy, batch = trained("clicks"), logged("clicks", 1, 2000)
-    found = off_policy(
+    estimate = off_policy(
         policy, [dataclasses.replace(batch, reward=(np.arange(2000) < 2).astype(float))], estimators=["ips", "snips"]
     )
-    assert any("too few for the bootstrap" in warning for warning in found.warnings)
+    assert any("too few for the bootstrap" in warning for warning in estimate.warnings)
     for name in ("ips", "snips"):
-        assert found[name].interval == found[name].safe == found[name].bernstein and found[name].high > 2 / 2000
+        assert estimate[name].interval == estimate[name].safe == estimate[name].bernstein and estimate[name].high > 2 / 2000
     plenty = off_policy(policy, [batch], estimators=["ips", "snips"])  # control
     assert plenty["ips"].interval != plenty["ips"].safe
 
@@ -268,27 +268,27 @@ def test_the_truth_of_a_synthetic_log():
         right += float((table * log.probabilities[:, : table.shape[1]]).sum())
         rows += len(batch)
     told = []
-    found = off_policy(policy, log, context=encoder, progress=lambda done, total: told.append((done, total)))
+    estimate = off_policy(policy, log, context=encoder, progress=lambda done, total: told.append((done, total)))
     assert told[-1] == (40_000, 40_000)
     for name in ("ips", "snips", "dr", "switch", "clipped"):
-        half = (found[name].high - found[name].low) / 2
-        assert abs(found[name].value - right / rows) < 2 * half, name
-    assert found.best == "dr" and found.interval == found["dr"].interval
-    assert json.loads(json.dumps(found.to_dict()))["value"] == found.value
-    assert "doubly robust" in str(found)
+        half = (estimate[name].high - estimate[name].low) / 2
+        assert abs(estimate[name].value - right / rows) < 2 * half, name
+    assert estimate.best == "dr" and estimate.interval == estimate["dr"].interval
+    assert json.loads(json.dumps(estimate.to_dict()))["value"] == estimate.value
+    assert "doubly robust" in str(estimate)
 
 
 def test_a_model_of_ones_own_and_another_range():
     policy = hsb.HSB(TREE, arms=3, learning_rate=0.5, loss_range=(-1.0, 3.0))
     batch = logged("graded", 1, 3000)
     batch = dataclasses.replace(batch, reward=batch.reward * 4 - 1)
-    found = off_policy(policy, [batch], model=lambda features, arms: 4 * means("graded", features[:, 0]) - 1)
+    estimate = off_policy(policy, [batch], model=lambda features, arms: 4 * means("graded", features[:, 0]) - 1)
     right = 4 * truth("graded", policy) - 1
-    assert all(found[name].low <= right <= found[name].high for name in ESTIMATORS)
-    assert found["dr"].high - found["dr"].low < 0.9 * (found["ips"].high - found["ips"].low)
+    assert all(estimate[name].low <= right <= estimate[name].high for name in ESTIMATORS)
+    assert estimate["dr"].high - estimate["dr"].low < 0.9 * (estimate["ips"].high - estimate["ips"].low)
     with pytest.raises(hsb.InputError, match="finite rewards of shape"):
         off_policy(policy, [batch], model=lambda features, arms: features)
-    assert isinstance(found["dr"], Estimate)
+    assert isinstance(estimate["dr"], Estimate)
 
 
 def test_what_is_refused():
@@ -316,8 +316,8 @@ def test_shares_of_nearly_all_are_written_out():
     shown = ["b" if k % 500 == 0 else "a" for k in range(2000)]
     table = {"x": [0.5] * 2000, "arm": shown, "p": [0.002 if arm == "b" else 0.998 for arm in shown], "click": [0, 1] * 1000}
     log = hsb.logs.open(table, context="x", arm="arm", propensity="p", reward="click")
-    said = " ".join(hsb.evaluate.compare_off_policy({"uniform": None, "b": "b"}, log).warnings)
-    assert "In 99.8% of decisions" in said and "e+" not in said
+    text = " ".join(hsb.evaluate.compare_off_policy({"uniform": None, "b": "b"}, log).warnings)
+    assert "In 99.8% of decisions" in text and "e+" not in text
 
 
 def test_an_arm_is_sent_to_the_comparison():

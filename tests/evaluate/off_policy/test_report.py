@@ -16,7 +16,7 @@ def test_it_has_every_candidate_and_names_are_only_text():
         "click": rng.integers(2, size=500),
     }
     log = hsb.logs.open(table, context="x", arm="arm", propensity="p", reward="click")
-    found = hsb.evaluate.compare_off_policy({"<b>uniform</b>": None, "always a": "a"}, log)
-    text = page(found)
+    comparison = hsb.evaluate.compare_off_policy({"<b>uniform</b>": None, "always a": "a"}, log)
+    text = page(comparison)
     assert "&lt;b&gt;uniform" in text and "<b>uniform" not in text and "always a" in text
     assert text.lstrip().lower().startswith("<!doctype html") and "<script" not in text and "src=" not in text

@@ -19,8 +19,8 @@ def test_a_simple_world_is_learned(make):
     model.prepare(X)
     model.add(X, X, ARM, REWARD, FOLD)
     model.finish()
-    found = model.predict(X, X, FOLD, [0, 1])
-    np.testing.assert_allclose(found, np.column_stack([X, 1.0 - X]), atol=0.1)
+    result = model.predict(X, X, FOLD, [0, 1])
+    np.testing.assert_allclose(result, np.column_stack([X, 1.0 - X]), atol=0.1)
 
 
 def test_a_row_is_not_predicted_from_itself():
@@ -30,8 +30,8 @@ def test_a_row_is_not_predicted_from_itself():
     model.prepare(X)
     model.add(X, X, ARM, reward, FOLD)
     model.finish()
-    found = model.predict(X, X, FOLD, [0, 1])
-    assert found[FOLD == 2].max() < 2.0 < found[FOLD != 2].min()
+    result = model.predict(X, X, FOLD, [0, 1])
+    assert result[FOLD == 2].max() < 2.0 < result[FOLD != 2].min()
 
 
 def test_arguments_stand_for_models():

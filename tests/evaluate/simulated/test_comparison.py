@@ -29,8 +29,8 @@ def test_a_part_of_the_rounds(compared):
 
 
 def test_differences_are_of_the_same_runs(compared):
-    found = compared.difference("bad", "good")
-    assert found.low > 0.25 and found.high < 0.35
+    result = compared.difference("bad", "good")
+    assert result.low > 0.25 and result.high < 0.35
 
 
 def test_rows_are_all_numbers(compared, tmp_path):

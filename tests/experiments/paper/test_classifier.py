@@ -65,8 +65,8 @@ def test_accuracy_on_flowers(feedback, structure, code):
 def test_hsb_offers_it_by_name_and_says_what_is_missing():
     assert hsb.HSBClassifier is HSBClassifier
     code = "import sys; sys.modules['sklearn'] = None\nimport hsb\ntry: hsb.HSBClassifier\nexcept ImportError as error: print(error)"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "scikit-learn" in said and "pip install 'hsb[sklearn]'" in said
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "scikit-learn" in answer and "pip install 'hsb[sklearn]'" in answer
 
 
 def test_labels_at_random_teach_nothing():

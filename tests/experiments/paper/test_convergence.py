@@ -18,12 +18,12 @@ def curves(**losses):
     """A comparison of four data sets. Of each policy what it loses a round in the first tenth, in the middle, in the last tenth."""
     rng = np.random.default_rng(0)
     weights = np.array([0.1, 0.8, 0.1])
-    found = {}
+    values = {}
     for name, by_part in losses.items():
         parts = np.array(by_part) + 1e-4 * rng.normal(size=(4, 3))
         so_far = np.cumsum(parts * weights, axis=1) / np.cumsum(weights)
-        found[{"exp3": "EXP3", "s": s_exp3(2)}[name]] = so_far[:, None, :]
-    return Comparison(marks=np.array([*windows(ROUNDS), ROUNDS]), losses=found)
+        values[{"exp3": "EXP3", "s": s_exp3(2)}[name]] = so_far[:, None, :]
+    return Comparison(marks=np.array([*windows(ROUNDS), ROUNDS]), losses=values)
 
 
 def verdicts(exp3, s):
@@ -80,9 +80,9 @@ def test_the_experiment_says_both_sentences():
     """A quick run: EXP3 ends above the optimum, each S-EXP3 gets nearer to it, and the readings are counted apart from the paper's."""
     experiment = StationaryExperiment()
     analysis = experiment.analyse(Options(quick=True), results_of(experiment))
-    said = {claim.claim: claim for claim in analysis.claims if "converges" in claim.claim or "ten times" in claim.claim}
-    assert len(said) == 1 + 3 * len(DEPTHS)
-    assert [claim.origin for claim in said.values()] == ["paper"] * 7 + ["reading"] * 3
-    held = [claim for claim in said.values() if "suboptimal" in claim.claim or "its best mapping: over" in claim.claim]
+    answers = {claim.claim: claim for claim in analysis.claims if "converges" in claim.claim or "ten times" in claim.claim}
+    assert len(answers) == 1 + 3 * len(DEPTHS)
+    assert [claim.origin for claim in answers.values()] == ["paper"] * 7 + ["reading"] * 3
+    held = [claim for claim in answers.values() if "suboptimal" in claim.claim or "its best mapping: over" in claim.claim]
     assert len(held) == 4 and all(claim.holds for claim in held)
     assert any("'highly superior' and gives no number" in note for note in analysis.notes)

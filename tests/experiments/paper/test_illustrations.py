@@ -52,17 +52,17 @@ def test_a_round_visits_one_node_of_each_level():
 
 def test_the_closest_mapping_is_closest():
     """No other arm in any cell comes closer; checked cell by cell against the grid."""
-    found = approximate(depths=[3], points=64)
+    result = approximate(depths=[3], points=64)
     tree = square_tree(3)
     side = (np.arange(64) + 0.5) / 64
     grid = np.array([(x, y) for x in side for y in side])
     arms = example_mapping(grid)
     leaves = np.array([tree.leaf_of(point) for point in grid])
-    for leaf, arm in enumerate(found["mappings"]["3"]):
+    for leaf, arm in enumerate(result["mappings"]["3"]):
         inside = arms[leaves == leaf]
         assert (inside == arm).sum() >= (inside != arm).sum()
-    mapping = np.array(found["mappings"]["3"])
-    assert found["disagreement"]["3"] == pytest.approx((mapping[leaves] != arms).mean(), abs=1e-12)
+    mapping = np.array(result["mappings"]["3"])
+    assert result["disagreement"]["3"] == pytest.approx((mapping[leaves] != arms).mean(), abs=1e-12)
 
 
 def test_sixteen_experts_with_the_weights_of_appendix_b(results):

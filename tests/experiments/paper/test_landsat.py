@@ -33,9 +33,9 @@ def quick() -> dict:
 def full() -> dict[str, np.ndarray]:
     """Errors of one block at the paper's size."""
     part = next(part for part in LandSat().parts(Options()) if part.name == f"{MAIN} 0")
-    found = run(part)
-    assert found["rows"] == 6435
-    return {name: np.array(rows) for name, rows in found["errors"].items()}
+    result = run(part)
+    assert result["rows"] == 6435
+    return {name: np.array(rows) for name, rows in result["errors"].items()}
 
 
 def test_the_quick_run_says_all_that_the_full_one_does(quick):
@@ -51,10 +51,10 @@ def test_the_quick_run_says_all_that_the_full_one_does(quick):
 
 
 def test_it_says_at_which_rates_policies_learned(quick):
-    found = quick[f"{MAIN} 0"]
-    corollary = hsb.theory.learning_rate(hsb.PositionSplits(bits=[1] * 6), arms=6, horizon=found["rows"])
-    assert found["rates"][APS] == pytest.approx(corollary) and found["rates"][OURS] is None
-    assert found["rates"][EXP3] == pytest.approx(np.sqrt(2 * np.log(6) / (6 * found["rows"])))
+    result = quick[f"{MAIN} 0"]
+    corollary = hsb.theory.learning_rate(hsb.PositionSplits(bits=[1] * 6), arms=6, horizon=result["rows"])
+    assert result["rates"][APS] == pytest.approx(corollary) and result["rates"][OURS] is None
+    assert result["rates"][EXP3] == pytest.approx(np.sqrt(2 * np.log(6) / (6 * result["rows"])))
     table = next(table for table in LandSat().analyse(QUICK, quick).tables if table.head == ["policy", "rate"])
     assert [APS, f"{corollary:.4f}"] in table.rows and [OURS, "no rate to set"] in table.rows
 

@@ -88,8 +88,8 @@ def test_the_tables(analysis):
 
 def test_depth_is_weighed_at_every_rate(analysis):
     """The paper gives none: each of the others is a reading of its own, and counts as one."""
-    found = [claim for claim in analysis.claims if claim.origin == "reading" and "rate: " in claim.claim]
-    assert [claim.claim.split("rate: ")[1] for claim in found] == [way for way in rates(10_000) if way != USED]
+    outcomes = [claim for claim in analysis.claims if claim.origin == "reading" and "rate: " in claim.claim]
+    assert [claim.claim.split("rate: ")[1] for claim in outcomes] == [way for way in rates(10_000) if way != USED]
     assert any("not how HSB-BT's is set" in note for note in analysis.notes)
 
 
@@ -125,7 +125,7 @@ def test_one_depth_alone_has_nothing_to_be_compared_with():
     ],
 )
 def test_sizes_that_an_experiment_does_not_have_are_refused(name, options, error):
-    [experiment] = hsb.experiments.named(name)
+    [experiment] = hsb.experiments.load_experiments(name)
     with pytest.raises(hsb.InputError) as refused:
         experiment.parts(options)
     assert error in str(refused.value)
@@ -133,7 +133,7 @@ def test_sizes_that_an_experiment_does_not_have_are_refused(name, options, error
 
 @pytest.mark.parametrize("runs", [2, 6, 7])
 def test_repetitions_of_landsat_are_shared_among_its_blocks(runs):
-    [landsat] = hsb.experiments.named("landsat")
+    [landsat] = hsb.experiments.load_experiments("landsat")
     parts = landsat.parts(Options(quick=True, runs=runs))
     first = [part for part in parts if part.name.startswith("standardised online")]
     assert sum(len(part.arguments["seeds"]) for part in first) == runs

@@ -33,15 +33,15 @@ def test_parts_repeat_and_the_analysis_says_synthetic(small):
     assert json.loads(json.dumps(part.arguments)) == part.arguments
     assert today.play(**part.arguments) == results[part.name]
     assert results["log 1"] != results["log 2"]
-    found = today.Today().analyse(small, results)
-    assert len(found.claims) == 2 * (len(DEPTHS["HSB-BT"]) + len(DEPTHS["HSB-LG"])) + 1
+    result = today.Today().analyse(small, results)
+    assert len(result.claims) == 2 * (len(DEPTHS["HSB-BT"]) + len(DEPTHS["HSB-LG"])) + 1
     assert all(
-        "synthetic" in text for text in [*(claim.claim for claim in found.claims), *(table.title for table in found.tables)]
+        "synthetic" in text for text in [*(claim.claim for claim in result.claims), *(table.title for table in result.tables)]
     )
-    assert found.figures[0].synthetic and found.figures[0].name == "figure-7-today"
-    assert any("SYNTHETIC" in note for note in found.notes)
-    assert all(len(row) == len(table.head) for table in found.tables for row in table.rows)
-    json.dumps([claim.__dict__ for claim in found.claims])
+    assert result.figures[0].synthetic and result.figures[0].name == "figure-7-today"
+    assert any("SYNTHETIC" in note for note in result.notes)
+    assert all(len(row) == len(table.head) for table in result.tables for row in table.rows)
+    json.dumps([claim.__dict__ for claim in result.claims])
     assert today.Today().settings(small)["log"] == "synthetic"
 
 
@@ -89,9 +89,9 @@ def test_real_files_are_read(tmp_path, small):
     assert results["log 1"]["visits"] == 5000
     assert results["log 1"]["skipped"] == 1
     assert results["log 1"]["policies"] != results["log 2"]["policies"]  # the same log, other policies
-    found = today.Today().analyse(options, results)
-    assert not found.figures[0].synthetic
-    assert not any("synthetic" in claim.claim for claim in found.claims)
+    result = today.Today().analyse(options, results)
+    assert not result.figures[0].synthetic
+    assert not any("synthetic" in claim.claim for claim in result.claims)
     with pytest.raises(hsb.InputError, match="no directory"):
         today.Today().parts(small._replace(data=tmp_path / "nowhere"))
     (tmp_path / "empty").mkdir()

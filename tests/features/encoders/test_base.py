@@ -59,8 +59,8 @@ def test_quantiles_fill_the_unit_interval_evenly():
     even = MinMax().fit(skewed).transform(skewed)
     assert np.histogram(even, 10, (0, 1))[0][0] > 19_000  # what it is for
     ties = np.repeat([[1.0], [2.0]], [300, 700], axis=0)
-    found = Quantiles().fit(ties).transform([[1.0], [2.0], [9.0]]).ravel()
-    assert np.allclose(found, [0.15, 0.65, 0.65], atol=0.01)
+    result = Quantiles().fit(ties).transform([[1.0], [2.0], [9.0]]).ravel()
+    assert np.allclose(result, [0.15, 0.65, 0.65], atol=0.01)
     small = Quantiles(sample=500).fit(np.array_split(skewed, 9))
     assert abs(small.transform(skewed) - scale.transform(skewed)).max() < 0.1
 

@@ -1,4 +1,4 @@
-"""Categories: their numbers, their places in order of appearance, their buckets, and what was never seen."""
+"""Categories: their numbers, their numbers in order of appearance, their buckets, and what was never seen."""
 
 import json
 import subprocess
@@ -26,10 +26,10 @@ def test_ordinal_is_in_order_of_appearance_in_pieces_too():
     table = np.array([code(name) for name in NAMES])[rng.integers(0, 30, (500, 2))]
     whole, pieces = Ordinal().fit(table), Ordinal().fit(np.array_split(table, 7))
     assert whole.to_dict() == pieces.to_dict()
-    found = whole.transform(table)
+    result = whole.transform(table)
     for j in range(2):
         seen = list(dict.fromkeys(table[:, j].tolist()))
-        assert found[:, j].tolist() == [(seen.index(value) + 0.5) / (len(seen) + 1) for value in table[:, j]]
+        assert result[:, j].tolist() == [(seen.index(value) + 0.5) / (len(seen) + 1) for value in table[:, j]]
     assert whole.clipped == 0
 
 
@@ -48,10 +48,10 @@ def test_what_was_not_seen():
 
 def test_buckets_are_filled_evenly_and_seeds_differ():
     rows = [[code(name)] for name in NAMES]
-    places = Hashed(10).fit(rows).transform(rows)
-    counts = np.histogram(places, 10, (0, 1))[0]
+    numbers = Hashed(10).fit(rows).transform(rows)
+    counts = np.histogram(numbers, 10, (0, 1))[0]
     assert ((counts - 100) ** 2 / 100).sum() < 27.9  # chi squared, 9 degrees of freedom: 0.001
-    assert not np.array_equal(places, Hashed(10, seed=1).fit(rows).transform(rows))
+    assert not np.array_equal(numbers, Hashed(10, seed=1).fit(rows).transform(rows))
     small = [[float(k)] for k in range(1000)]  # small numbers are mixed as well
     counts = np.histogram(Hashed(10).fit(small).transform(small), 10, (0, 1))[0]
     assert ((counts - 100) ** 2 / 100).sum() < 27.9

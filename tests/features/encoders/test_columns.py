@@ -11,8 +11,8 @@ SHOP = {"country": ["FR", "DE", "FR", None], "age": [30, None, 40, 50]}
 
 def test_each_number_has_a_name():
     encoder = Columns().fit(SHOP)
-    found = encoder.transform(SHOP)
-    assert found.shape == (4, len(encoder.names)) and np.isfinite(found).all()
+    result = encoder.transform(SHOP)
+    assert result.shape == (4, len(encoder.names)) and np.isfinite(result).all()
     assert any("FR" in name for name in encoder.names) and any("age" in name for name in encoder.names)
 
 

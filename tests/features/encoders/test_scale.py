@@ -11,15 +11,15 @@ ROWS = np.random.default_rng(2).exponential(size=(3000, 2)) * [1, 100]
 @pytest.mark.parametrize("scale", [MinMax, Quantiles])
 def test_all_of_the_head_lies_in_the_cube(scale):
     fitted = scale().fit(ROWS)
-    found = fitted.transform(ROWS)
-    assert found.min() >= 0 and found.max() <= 1 and fitted.clipped == 0
+    result = fitted.transform(ROWS)
+    assert result.min() >= 0 and result.max() <= 1 and fitted.clipped == 0
     for j in range(2):  # order is kept
-        assert (np.diff(found[np.argsort(ROWS[:, j]), j]) >= 0).all()
+        assert (np.diff(result[np.argsort(ROWS[:, j]), j]) >= 0).all()
 
 
 def test_quantiles_are_even():
-    found = Quantiles().fit(ROWS).transform(ROWS)
-    counts = np.histogram(found[:, 1], bins=10, range=(0, 1))[0]
+    result = Quantiles().fit(ROWS).transform(ROWS)
+    counts = np.histogram(result[:, 1], bins=10, range=(0, 1))[0]
     assert counts.min() > 250 and counts.max() < 350
 
 

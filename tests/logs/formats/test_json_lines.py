@@ -45,15 +45,15 @@ def test_json_lines(tmp_path):
     assert batch.named is not None
     assert list(batch.named.columns) == ["user.age", "user.member", "device", "tags", "spend"]
     for t in (0, 7, 10, 59):
-        said, found = event(t), batch.named.context(t)
-        assert (found["user.age"], found["user.member"], found["device"]) == (
+        answer, result = event(t), batch.named.context(t)
+        assert (result["user.age"], result["user.member"], result["device"]) == (
             20 + t % 40,
             t % 3 == 0,
             "ios" if t % 2 else "web",
         )
-        assert found["tags"] == said["context"]["tags"]
-        assert found["spend"] == said["context"].get("spend") or np.isnan(found["spend"])
-        assert batch.arms[batch.arm[t]] == said["arm"] and batch.propensity[t] == said["propensity"]
+        assert result["tags"] == answer["context"]["tags"]
+        assert result["spend"] == answer["context"].get("spend") or np.isnan(result["spend"])
+        assert batch.arms[batch.arm[t]] == answer["arm"] and batch.propensity[t] == answer["propensity"]
     assert batch.reward.tolist() == [t % 2 for t in range(60)] and batch.timestamp.tolist() == [60.0 * t for t in range(60)]
     assert len(log.problems) == 0
 
@@ -145,8 +145,8 @@ def test_times_can_be_said(tmp_path):
         20778.0,
     ]  # since 1970; numbers cannot be missing
     (tmp_path / "log.csv").write_text("at,arm,p,click\n2026-11-19,a,0.5,1\n2026-11-20,b,0.5,0\n")
-    (found,) = hsb.logs.open(tmp_path / "log.csv", **named).by_name()
-    assert found.named.context(1)["at"] == date(2026, 11, 20)
+    (result,) = hsb.logs.open(tmp_path / "log.csv", **named).by_name()
+    assert result.named.context(1)["at"] == date(2026, 11, 20)
     (kept,) = hsb.logs.open(tmp_path / "log.csv", **named, categories="at").by_name()
     assert kept.named.context(1)["at"] == "2026-11-20"
     with pytest.raises(hsb.InputError, match="is in both categories and times"):
@@ -186,6 +186,6 @@ def test_declaring_some_features_keeps_the_others():
         table | {"arm": ["a", "b"], "p": [0.5, 0.5], "r": [1, 0]}, context=list(table), arm="arm", propensity="p", reward="r"
     )
     declared = hsb.Features(at=hsb.Time(), n=hsb.Category(limit=7)).limit(width=99)
-    found = with_others(declared, list(log.by_name()))
+    result = with_others(declared, list(log.by_name()))
     kinds = {"at": hsb.Time(), "n": hsb.Category(limit=7), "s": hsb.Category(), "f": hsb.Flag(), "t": hsb.Tags()}
-    assert found == hsb.Features(kinds).limit(width=99)
+    assert result == hsb.Features(kinds).limit(width=99)

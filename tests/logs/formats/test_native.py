@@ -16,13 +16,13 @@ pytest.importorskip("pyarrow")
 
 
 def rows_of(batches):
-    found = []
+    results = []
     for batch in batches:
         for i in range(len(batch)):
             available = frozenset(batch.arms[k] for k in batch.pools[batch.pool[i]])
             numbers = (batch.reward[i], batch.propensity[i], str(batch.timestamp[i]))
-            found.append((batch.contexts[i].tobytes(), batch.arms[batch.arm[i]], *numbers, available))
-    return found
+            results.append((batch.contexts[i].tobytes(), batch.arms[batch.arm[i]], *numbers, available))
+    return results
 
 
 @st.composite
@@ -79,15 +79,15 @@ def test_files_with_other_arms(tmp_path):
 
 
 def test_from_text_and_back_replays_the_same(tmp_path):
-    made = hsb.logs.SyntheticToday(30_000, seed=3)
-    hsb.logs.write(tmp_path / "log.gz", made)
+    outcome = hsb.logs.SyntheticToday(30_000, seed=3)
+    hsb.logs.write(tmp_path / "log.gz", outcome)
     with (tmp_path / "bad").open("w") as file:
         file.write("nonsense\n")
     seen = []
-    found = hsb.logs.convert(
+    result = hsb.logs.convert(
         [tmp_path / "log.gz", tmp_path / "bad"], tmp_path / "log.parquet", "yahoo-r6b", progress=seen.append
     )
-    assert (found.rows, found.problems.count, seen[-1]) == (30_000, 1, 30_000)
+    assert (result.rows, result.problems.count, seen[-1]) == (30_000, 1, 30_000)
     text, stored = hsb.logs.open(tmp_path / "log.gz"), hsb.logs.open(tmp_path / "log.parquet")
     assert stored.uniform
     assert rows_of(stored) == rows_of(text)
@@ -98,7 +98,7 @@ def test_from_text_and_back_replays_the_same(tmp_path):
     assert results[0] == results[1]
     assert (tmp_path / "log.parquet").stat().st_size < 30_000 * 30  # bytes a visit
     mapped = hsb.logs.open(tmp_path / "log.parquet", context=["timestamp"], arm="arm", propensity="reward", reward="reward")
-    assert mapped.count() == made.head(30_000).count() - len(mapped.problems)  # columns can be named for any Parquet file
+    assert mapped.count() == outcome.head(30_000).count() - len(mapped.problems)  # columns can be named for any Parquet file
 
 
 def test_what_cannot_be_written(tmp_path):

@@ -69,13 +69,13 @@ def test_the_random_policy_replays_the_random_log_at_its_click_rate(campaign):
     encoder = Ordinal().fit(log)
     items, clicks = FILES["random", campaign]
     policies = {str(seed): hsb.Uniform(arms=range(items), seed=seed) for seed in range(40)}
-    found = list(replay_all(policies, log, context=encoder).values())
-    matched = sum(one.matched for one in found)
-    total = sum(one.total for one in found)
-    assert all(one.rounds == 10_000 for one in found)
+    results = list(replay_all(policies, log, context=encoder).values())
+    matched = sum(one.matched for one in results)
+    total = sum(one.total for one in results)
+    assert all(one.rounds == 10_000 for one in results)
     assert abs(matched / 40 - 10_000 / items) < 5 * np.sqrt(10_000 / items / 40)
     rate = clicks / 10_000
     assert abs(total / matched - rate) < 4 * np.sqrt(rate / matched)  # binomial, given the log
-    inside = np.mean([one.interval[0] <= rate <= one.interval[1] for one in found])
+    inside = np.mean([one.interval[0] <= rate <= one.interval[1] for one in results])
     assert inside > 0.8
-    assert all(one.interval[1] - one.interval[0] > 0.01 for one in found)  # as wide as so few clicks deserve
+    assert all(one.interval[1] - one.interval[0] > 0.01 for one in results)  # as wide as so few clicks deserve

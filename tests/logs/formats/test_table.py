@@ -72,13 +72,13 @@ def sources(columns, folder):
 
 
 def facts(log):
-    found = []
+    results = []
     for batch in log:
         for i in range(len(batch)):
             there = {batch.arms[k] for k in batch.pools[batch.pool[i]]}
             row = (batch.contexts[i].tolist(), batch.arms[batch.arm[i]], batch.propensity[i], batch.reward[i])
-            found.append((*row, batch.timestamp[i], there))
-    return found
+            results.append((*row, batch.timestamp[i], there))
+    return results
 
 
 @pytest.mark.parametrize("available", ["offer", ["is_a", "is_b", "is_c"], {"c": "is_c", "a": "is_a", "b": "is_b"}, None])

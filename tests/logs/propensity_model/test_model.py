@@ -129,8 +129,8 @@ def test_estimated_propensities_are_close_to_those_of_a_softmax():
     """6,000 rows: off by 0.03 on average (uniform: by 0.14), the log-likelihood within 0.005 of the truth's, calibrated to 0.015."""
     table, _ = softmax_log()
     log = opened(table, "estimate", context=["x", "y", "kind"], categories="kind")
-    found, true = np.concatenate([batch.propensity for batch in log]), table["p"]
-    assert np.abs(found - true).mean() < 0.03
+    result, true = np.concatenate([batch.propensity for batch in log]), table["p"]
+    assert np.abs(result - true).mean() < 0.03
     assert np.abs(1.0 / 3.0 - true).mean() > 0.1
     fit = log.logger
     assert fit.rows == 6000 and fit.arms == 3 and fit.bounded == 0
@@ -139,7 +139,7 @@ def test_estimated_propensities_are_close_to_those_of_a_softmax():
     assert fit.uniform == pytest.approx(-np.log(3.0))
     assert fit.calibration_error < 0.015
     assert len(fit.calibration) == 10 and sum(each.entries for each in fit.calibration) == 18_000
-    assert fit.smallest == found.min() > 0.005
+    assert fit.smallest == result.min() > 0.005
     assert fit.warnings == ()
     assert "log-likelihood" in str(fit) and fit.to_dict()["calibration"][0]["seen"] == fit.calibration[0].seen
     table["noise"] = np.random.default_rng(2).random(6000)
@@ -163,18 +163,18 @@ def test_values_with_estimates_are_right_where_uniform_ones_are_not():
     policy = Better(arms=ARMS)
     plays = np.where(table["x"][:, None] > 0.5, [[0.9, 0.05, 0.05]], [[0.05, 0.05, 0.9]])
     truth = float((plays * clicks).sum(axis=1).mean())
-    found = {}
+    values = {}
     for given in ("p", "estimate", "uniform"):
         log = opened(table, given, context=["x", "y", "kind"], categories="kind", arms=ARMS)
-        found[given] = hsb.evaluate.off_policy(policy, log, context=lambda rows: rows[:, :1])
+        values[given] = hsb.evaluate.off_policy(policy, log, context=lambda rows: rows[:, :1])
     for given in ("p", "estimate"):
-        assert abs(found[given]["ips"].value - truth) < 0.03, given
-        assert abs(found[given]["dr"].value - truth) < 0.03, given
-    assert abs(found["uniform"]["ips"].value - truth) > 0.1
-    assert "estimates" in found["estimate"].warnings[0]
-    assert not any("estimates" in said for given in ("p", "uniform") for said in found[given].warnings)
-    assert any("Weights average" in said for said in found["uniform"].warnings)  # and it is noticed
-    assert "includes the doubly robust one" in str(found["p"])
+        assert abs(values[given]["ips"].value - truth) < 0.03, given
+        assert abs(values[given]["dr"].value - truth) < 0.03, given
+    assert abs(values["uniform"]["ips"].value - truth) > 0.1
+    assert "estimates" in values["estimate"].warnings[0]
+    assert not any("estimates" in answer for given in ("p", "uniform") for answer in values[given].warnings)
+    assert any("Weights average" in answer for answer in values["uniform"].warnings)  # and it is noticed
+    assert "includes the doubly robust one" in str(values["p"])
 
 
 def test_the_propensity_of_a_row_comes_without_it(monkeypatch):
@@ -202,14 +202,14 @@ def test_offers_are_minded_and_nothing_is_too_small():
     arm = (P.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
     table = {"x": x, "y": x, "shown": [ARMS[k] for k in arm], "click": x, "offer": [ARMS if row[2] else ARMS[:2] for row in on]}
     log = opened(table, "estimate", available="offer")
-    found = np.concatenate([batch.propensity for batch in log])
-    assert np.abs(found - P[np.arange(n), arm]).max() < 0.1
-    assert np.abs(found[~on[:, 2]] - 0.5).max() < 0.1 < np.abs(found[on[:, 2]] - 0.5).max() + 0.05
+    result = np.concatenate([batch.propensity for batch in log])
+    assert np.abs(result - P[np.arange(n), arm]).max() < 0.1
+    assert np.abs(result[~on[:, 2]] - 0.5).max() < 0.1 < np.abs(result[on[:, 2]] - 0.5).max() + 0.05
     strange = {"x": np.append(np.zeros(500), 1.0), "y": np.zeros(501), "shown": ["a"] * 500 + ["b"], "click": np.zeros(501)}
     log = opened(strange, "estimate")
     [batch] = log
     assert batch.propensity.min() == 0.005 == log.logger.smallest  # a hundredth of uniform
-    assert any("all but certain" in said for said in log.logger.warnings)
+    assert any("all but certain" in answer for answer in log.logger.warnings)
 
 
 def test_who_wrote_the_log_may_change_on_the_way(monkeypatch):
@@ -222,8 +222,8 @@ def test_who_wrote_the_log_may_change_on_the_way(monkeypatch):
     true, errors = np.where(first, p, 1.0 - p), []
     for parts in (20, 1):
         monkeypatch.setattr("hsb.logs.propensity_model.model.PARTS", parts)
-        found = np.concatenate([batch.propensity for batch in opened(table, "estimate", rows=500)])
-        errors.append(float(np.abs(found - true).mean()))
+        result = np.concatenate([batch.propensity for batch in opened(table, "estimate", rows=500)])
+        errors.append(float(np.abs(result - true).mean()))
     assert errors[0] < 0.03 and errors[1] > 0.3
 
 
@@ -237,8 +237,8 @@ def test_what_is_stored_remembers_that_it_was_estimated(tmp_path):
         stored = hsb.logs.open(tmp_path / "log.parquet")
         assert equal(stored, log)
         assert {batch.estimated for batch in stored} == {given == "estimate"}
-        found = hsb.replay(hsb.Exp3(arms=ARMS, seed=0), stored)
-        assert any("estimates" in said for said in found.warnings) == (given == "estimate")
+        result = hsb.replay(hsb.Exp3(arms=ARMS, seed=0), stored)
+        assert any("estimates" in answer for answer in result.warnings) == (given == "estimate")
 
 
 def test_a_replay_that_cannot_be_says_so_in_numbers():
@@ -247,11 +247,11 @@ def test_a_replay_that_cannot_be_says_so_in_numbers():
     chosen = rng.random(n) < 0.999
     table = {"x": rng.random(n), "y": rng.random(n), "shown": np.where(chosen, "a", "b"), "click": rng.integers(0, 2, n)}
     log = opened(table | {"p": np.where(chosen, 0.999, 0.001)}, "p")
-    found = hsb.replay(hsb.Uniform(arms=["a", "b"], seed=0), log)
-    [said] = found.warnings
-    assert said.startswith("Let a policy learn from one part of the log and evaluate it on the other")
-    assert found.matched < 10 and f"{found.rejected:,} of 3,000 events were skipped" in said
-    assert "0.001" in said and "hsb evaluate" in said
+    result = hsb.replay(hsb.Uniform(arms=["a", "b"], seed=0), log)
+    [answer] = result.warnings
+    assert answer.startswith("Let a policy learn from one part of the log and evaluate it on the other")
+    assert result.matched < 10 and f"{result.rejected:,} of 3,000 events were skipped" in answer
+    assert "0.001" in answer and "hsb evaluate" in answer
     fine = hsb.replay(hsb.Uniform(arms=["a", "b"], seed=0), opened(table, "uniform"))
     assert fine.matched > 1000 and fine.warnings == ()
     [few] = hsb.replay(hsb.Uniform(arms=["a", "b"], seed=0), opened(table, "uniform").head(50)).warnings
@@ -281,8 +281,8 @@ def test_features_of_the_model():
     assert kinds.values.tolist() == [3.0, 1e15] and not kinds.is_scaled
     wide = ColumnTerms.of(np.append(np.arange(100.0), np.nan), is_category=False)
     assert wide.is_squared and wide.is_missing and not len(wide.values)
-    made = np.column_stack(wide.design(np.array([49.5, np.nan, 1e300])))
-    assert made.tolist() == [[0.0, -1.0, 0.0], [0.0, -1.0, 1.0], [4.0, 15.0, 0.0]]
+    result = np.column_stack(wide.design(np.array([49.5, np.nan, 1e300])))
+    assert result.tolist() == [[0.0, -1.0, 0.0], [0.0, -1.0, 1.0], [4.0, 15.0, 0.0]]
     few = ColumnTerms.of(np.tile([1.0, 2.0, 3.0], 9), is_category=False)
     assert few.values.tolist() == [1.0, 2.0, 3.0] and few.is_scaled and not few.is_squared
     assert ColumnTerms.of(np.zeros(9), is_category=False).design(np.ones(2)) == []
@@ -319,6 +319,6 @@ def test_mixed_columns_with_missing_values():
     table["age"] = [None if rng.random() < 0.2 else int(rng.integers(18, 80)) for _ in range(n)]
     log = hsb.logs.open(table, arm="shown", propensity="estimate", reward="click")
     assert sorted(log.arms) == ARMS and log.logger.rows == n and log.logger.gain > 0.05
-    found, true = np.concatenate([batch.propensity for batch in log.by_name()]), P[np.arange(n), arm]
-    assert np.abs(found - true).mean() < 0.035 < 0.15 < np.abs(1.0 / 3.0 - true).mean()
+    result, true = np.concatenate([batch.propensity for batch in log.by_name()]), P[np.arange(n), arm]
+    assert np.abs(result - true).mean() < 0.035 < 0.15 < np.abs(1.0 / 3.0 - true).mean()
     assert hsb.learn_from(hsb.HSB(arms=log.arms, seed=0), log) == n

@@ -7,7 +7,7 @@ import hsb
 from hsb.files.policy_file import pack
 from hsb.serve.checking import check
 from hsb.serve.core import AddArm, Archive, Change, Decide, Import, RemoveArm, Reward
-from hsb.serve.core.sampling import places_of
+from hsb.serve.core.sampling import indices_of
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_arms_come_and_go(at):
     at.ask_all([Reward(k, f"d{k}", 1.0) for k in range(20)])  # some of them played what is gone
     assert at.home.live.not_learned == 0 and at.home.live.policy.rounds == 20
     at.ask_all([Decide(k, "home", f"e{k}", None) for k in range(40)])
-    assert {tuple(places_of(row.available)) for row in at.store.decisions(1)} == {(0, 1, 2), (1, 2, 3)}
+    assert {tuple(indices_of(row.available)) for row in at.store.decisions(1)} == {(0, 1, 2), (1, 2, 3)}
     assert at.says(RemoveArm(0, "home", "b")) == at.says(RemoveArm(0, "home", "c")) == "done"
     assert at.says(RemoveArm(0, "home", "d")) == "refused"  # the last one
 
@@ -42,8 +42,8 @@ def test_an_import_goes_on(at):
     assert at.says(Import(0, "home", pack(policy))) == "done"
     assert at.home.live.policy.digest() == policy.digest()
     assert at.says(Change(0, "home", {"floor": 0.1})) == "done"
-    made = at.ask_all([Decide(k, "home", f"d{k}", None) for k in range(100)])
-    assert sum(answer.body["arm"] == "b" for answer in made) > 60
+    decisions = at.ask_all([Decide(k, "home", f"d{k}", None) for k in range(100)])
+    assert sum(answer.body["arm"] == "b" for answer in decisions) > 60
     assert at.says(Reward(0, "old", 1.0)) == at.says(Reward(0, "d1", 1.0)) == "learned"
     assert at.home.live.policy.rounds == 102
 

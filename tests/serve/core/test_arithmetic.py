@@ -11,6 +11,6 @@ def test_other_arithmetic_has_another_digest(monkeypatch):
     usual = arithmetic.arithmetic()
     monkeypatch.setattr(arithmetic, "UPDATES", arithmetic.UPDATES + 1)
     getattr(arithmetic.arithmetic, "cache_clear", lambda: None)()
-    found = arithmetic.arithmetic()
+    result = arithmetic.arithmetic()
     getattr(arithmetic.arithmetic, "cache_clear", lambda: None)()
-    assert found != usual
+    assert result != usual

@@ -49,14 +49,14 @@ def questions(prefix):
 @pytest.fixture
 def taught(tmp_path):
     """Makes services that have learned a little, with nothing under way."""
-    made = []
+    results = []
 
     def make(kind, change, **limits):
-        made.append(_taught(tmp_path / f"{len(made)}.db", kind, change, **limits))
-        return made[-1]
+        results.append(_taught(tmp_path / f"{len(results)}.db", kind, change, **limits))
+        return results[-1]
 
     yield make
-    for local in made:
+    for local in results:
         local.close()
 
 
@@ -90,8 +90,8 @@ def test_the_same_as_one_by_one(taught, kind, change):
     assert list(other.core.waiting) == list(one.core.waiting)
     assert other.core.counts == one.core.counts
     assert [watch.due for watch in other.core.watches.values()] == [watch.due for watch in one.core.watches.values()]
-    made = [order for _, order, _ in one.core.waiting if type(order) is NewDecision]
-    assert (len(made) > 40) == (change != "archived")
+    results = [order for _, order, _ in one.core.waiting if type(order) is NewDecision]
+    assert (len(results) > 40) == (change != "archived")
     assert told(one.ask_all([], NOW)) == told(other.ask_all([], NOW))
 
 

@@ -11,8 +11,8 @@ HEAD = [{"age": 20 + k, "device": ["phone", "desk"][k % 2]} for k in range(40)]
 @pytest.mark.parametrize("kind", ["LinUCB", "SExp3", "TreeThompson"])
 def test_what_takes_numbers_is_given_an_encoding(kind):
     assert needs_encoding({"kind": kind})
-    made = fitted({"kind": kind}, HEAD)
-    assert made["kind"] == kind and made["encoding"]
+    result = fitted({"kind": kind}, HEAD)
+    assert result["kind"] == kind and result["encoding"]
 
 
 @pytest.mark.parametrize("spec", [{"kind": "Exp3"}, {"kind": "HSB"}, {"arm": "a"}, {"kind": "Nothing"}])

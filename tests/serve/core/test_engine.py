@@ -32,7 +32,7 @@ from hsb.serve.core import (
 )
 from hsb.serve.core.apply import MOST_REWARDS, needs
 from hsb.serve.core.orders import NewReward, OrderBatch
-from hsb.serve.core.settings import checked
+from hsb.serve.core.settings import check_spec
 from hsb.serve.store.writer import commit_batch
 
 
@@ -215,14 +215,14 @@ def test_a_decision_waits_for_two_commits(orders, commits, tmp_path):
 
 
 def test_specs():
-    name, arms, _, kind, settings = checked(
+    name, arms, _, kind, settings = check_spec(
         {"name": "home", "arms": ["a"], "feedback": {"wait": "P1DT1H", "default_reward": 0}}
     )
     assert (name, arms, kind) == ("home", ["a"], {"kind": "HSB"})
     assert (settings.wait, settings.learn, settings.aggregate) == (90_000.0, "at_deadline", "first")
     for wrong in ("P", "PT", "1H", "PT1X", -1, 0, 10**9, None, True, "PT9999999999999999999999999999999999999H"):
         with pytest.raises(hsb.InputError, match=r"feedback\.wait"):
-            checked({"name": "home", "arms": ["a"], "feedback": {"wait": wrong}})
+            check_spec({"name": "home", "arms": ["a"], "feedback": {"wait": wrong}})
 
 
 def test_a_context_that_holds_itself(at):

@@ -52,7 +52,7 @@ def test_nothing_is_left_and_the_policy_is_the_same(at):
     after = [at.home.decide(f"p{k}", context(k) | {"user": "user 1", "lists": []}, None, None, True, 0) for k in range(20)]
     assert [row[4:6] for row in after] == [row[4:6] for row in before]
     for learner in (at.home.live, *at.home.candidates.values()):
-        names = learner.policy.learner.reader.place_names
+        names = learner.policy.learner.reader.column_names
         assert sum("(forgotten)" in name for name in names) == 2 and not any(ALICE in name for name in names)
     filled(at, 60, 80)  # whoever comes back is somebody new
     assert recover(at.store)["home"].served.digests() == at.home.digests() and check(at.store).sound
@@ -60,8 +60,8 @@ def test_nothing_is_left_and_the_policy_is_the_same(at):
     assert len(raw) == 1 and ALICE not in raw[0][0] and len(json.loads(raw[0][0])["words"]) == 1
 
 
-def test_where_places_are_shared_names_lead_to_the_same_ones(tmp_path):
-    """A small width: new names are looked for until their hashes lead to the places that the old ones had; the file is one that loads."""
+def test_where_columns_are_shared_names_lead_to_the_same_ones(tmp_path):
+    """A small width: new names are looked for until their hashes lead to the indices that the old ones had; the file is one that loads."""
     policy, rng = hsb.HSB(arms=["a", "b"], features=hsb.Features().limit(width=8), seed=0), np.random.default_rng(0)
     for _ in range(150):
         decision = policy.decide({"user": f"u{rng.integers(40)}", "tags": [f"t{k}" for k in rng.integers(0, 9, 2)]})
@@ -70,8 +70,8 @@ def test_where_places_are_shared_names_lead_to_the_same_ones(tmp_path):
     assert rename_texts(policy, lambda text, tries: f"{text} {tries}" if text in ("u3", "t4", "u17") else None)
     assert not rename_texts(policy, lambda text, tries: None)
     mine, theirs = policy.learner.reader, twin.learner.reader
-    assert theirs.layout.crowded and (mine.place_inputs == theirs.place_inputs).all()
-    assert (mine.layout.where == theirs.layout.where).all() and mine.place_names != theirs.place_names
+    assert theirs.layout.crowded and (mine.column_inputs == theirs.column_inputs).all()
+    assert (mine.layout.where == theirs.layout.where).all() and mine.column_names != theirs.column_names
     for k in range(60):
         asked = {"user": f"u{20 + k % 20}", "tags": ["t1"]}
         one, other = policy.propose(asked, u=k / 60), twin.propose(asked, u=k / 60)
@@ -87,14 +87,14 @@ def test_over_http(tmp_path):
     with running(tmp_path / "hsb.db") as one:
         one.make("home", policy={"kind": "HSB"})
         for k in range(20):
-            made = one.post("/v1/policies/home/decisions", {"context": context(k)}).json
-            one.post(f"/v1/decisions/{made['id']}/reward", {"reward": 1})
-        found = one.ask("DELETE", f"/v1/policies/home/decisions?field=user&value={ALICE}")
-        assert found.json == {"policy": "home", "forgotten": 4}
+            reply = one.post("/v1/policies/home/decisions", {"context": context(k)}).json
+            one.post(f"/v1/decisions/{reply['id']}/reward", {"reward": 1})
+        response = one.ask("DELETE", f"/v1/policies/home/decisions?field=user&value={ALICE}")
+        assert response.json == {"policy": "home", "forgotten": 4}
         listed = one.get("/v1/policies/home/snapshots").json["snapshots"]
         for each in [each["seq"] for each in listed]:
             body = one.get(f"/v1/policies/home/snapshots/{each}.hsb").raw
             assert ALICE.encode() not in zipfile.ZipFile(BytesIO(body)).read("header.json")
-        names = one.service.core.policies["home"].live.policy.learner.reader.place_names
+        names = one.service.core.policies["home"].live.policy.learner.reader.column_names
         assert any("user 1" in name for name in names) and not any(ALICE in name for name in names)
     assert ALICE.encode() not in (tmp_path / "hsb.db").read_bytes()

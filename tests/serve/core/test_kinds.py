@@ -32,24 +32,24 @@ def learned(one, name, some):
         rows = one.post(f"/v1/policies/{name}/decisions/batch", {"decisions": [{"context": each} for each in part]}).json[
             "rows"
         ]
-        made = [row["result"] for row in rows]
+        results = [row["result"] for row in rows]
         wins = [
             {"decision": it["id"], "reward": float((each["device"] == "android") == (it["arm"] == "a"))}
-            for it, each in zip(made, part, strict=True)
+            for it, each in zip(results, part, strict=True)
         ]
         assert {row["status"] for row in one.post("/v1/rewards", {"rewards": wins}).json["rows"]} <= {200, 202}
 
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("kinds") / "hsb.db") as found:
-        assert found.post("/v1/policies", {"name": "shop", "arms": ["a", "b", "c"], "floor": 0.2}).status == 201
-        learned(found, "shop", contexts(400))
-        yield found
+    with running(tmp_path_factory.mktemp("kinds") / "hsb.db") as result:
+        assert result.post("/v1/policies", {"name": "shop", "arms": ["a", "b", "c"], "floor": 0.2}).status == 201
+        learned(result, "shop", contexts(400))
+        yield result
 
 
 def read_all(one, url):
-    wait_until(lambda: (found := one.get(url).json)["read"] >= found["version"])
+    wait_until(lambda: (result := one.get(url).json)["read"] >= result["version"])
     return one.get(url).json
 
 
@@ -57,10 +57,10 @@ def read_all(one, url):
 def test_every_kind_that_is_available_works(one, kind):
     """It reads all updates, values and learns them, and, if it may play, decides after its promotion; then what played before plays again."""
     url = "/v1/policies/shop/candidates"
-    made = one.post(url, {"name": kind, "policy": {"kind": kind}})
-    assert made.status == 201, made
-    found = read_all(one, f"{url}/{kind}")
-    assert found["not_learned"] == 0 and found["updates_valued"] >= 400
+    response = one.post(url, {"name": kind, "policy": {"kind": kind}})
+    assert response.status == 201, response
+    result = read_all(one, f"{url}/{kind}")
+    assert result["not_learned"] == 0 and result["updates_valued"] >= 400
     if kind == "CsbFtpl":  # it only estimates its propensities, and there is a floor
         assert one.post(f"{url}/{kind}/promote").status == 422
     else:
@@ -80,13 +80,13 @@ def test_it_learns_from_what_contexts_say(one):
     assert one.post(url, {"name": "linear", "policy": {"kind": "LinUCB", "alpha": 0.1}}).status == 201
     read_all(one, f"{url}/linear")
     assert one.post(f"{url}/linear/promote").status == 200
-    said = {
+    answers = {
         device: one.get(f'/v1/policies/shop/probabilities?context={{"device":"{device}","hour":5,"member":false}}').json[
             "probabilities"
         ]
         for device in ("android", "ios")
     }
-    assert said["android"]["a"] > 0.8 and said["ios"]["a"] < 0.2
+    assert answers["android"]["a"] > 0.8 and answers["ios"]["a"] < 0.2
     shown = one.get("/v1/policies/shop").json["policy"]
     assert shown["encoding"] == {"device": "category", "hour": "number", "member": "flag"}
     before = next(each["name"] for each in one.get(url).json["candidates"] if each["name"].startswith("before-"))
@@ -110,14 +110,14 @@ def test_a_candidate_of_numbers_goes_on_after_a_start(tmp_path):
         assert one.post(f"{url}/TreeThompson/promote").status == 200
         learned(one, "shop", contexts(30, 2))
         rows = [json.loads(line) for line in one.get("/v1/policies/shop/journal").raw.splitlines()]
-        made = [json.dumps(row["data"]) for row in rows if row["kind"] == "candidate"]
-        assert len(made) == 2 and not any(text in each for each in made for text in ("android", "ios"))
+        result = [json.dumps(row["data"]) for row in rows if row["kind"] == "candidate"]
+        assert len(result) == 2 and not any(text in each for each in result for text in ("android", "ios"))
         digests, key = one.get("/v1/policies/shop?digest=true").json["digests"], one.key
         assert one.post("/v1/policies/shop/snapshots").status == 201
     with running(tmp_path / "hsb.db") as one:
         assert one.get("/v1/policies/shop?digest=true", key=key).json["digests"] == digests
-        made = one.post("/v1/policies/shop/decisions", {"context": contexts(1, 3)[0]}, key=key).json["id"]
-        assert one.get(f"/v1/policies/shop/decisions/{made}?recompute=true", key=key).json["recomputed"]["same"]
+        result = one.post("/v1/policies/shop/decisions", {"context": contexts(1, 3)[0]}, key=key).json["id"]
+        assert one.get(f"/v1/policies/shop/decisions/{result}?recompute=true", key=key).json["recomputed"]["same"]
     reader = SqliteReader(tmp_path / "hsb.db")
     report = check(reader)
     reader.close()
@@ -137,11 +137,11 @@ REFUSED = [
 @pytest.mark.parametrize(("policy", "why"), REFUSED)
 def test_what_cannot_take_these_contexts_is_refused(one, policy, why):
     """When it is made, over the API and on the page."""
-    found = one.post("/v1/policies/shop/candidates", {"name": "no", "policy": policy})
-    assert found.status == 422 and why in found.json["detail"], found
+    response = one.post("/v1/policies/shop/candidates", {"name": "no", "policy": policy})
+    assert response.status == 422 and why in response.json["detail"], response
     settings = json.dumps({name: value for name, value in policy.items() if name != "kind"})
-    said = one.post("/p/shop/candidates", raw=form(do="add", name="no", kind=policy["kind"], settings=settings), headers=FORM)
-    assert said.status == 422
+    reply = one.post("/p/shop/candidates", raw=form(do="add", name="no", kind=policy["kind"], settings=settings), headers=FORM)
+    assert reply.status == 422
     assert one.get("/v1/policies/shop").json["candidates"] == []
 
 
@@ -158,15 +158,15 @@ def test_before_there_are_updates(one):
     """Nothing is known of contexts: a policy of numbers waits, or says itself what they are."""
     one.post("/v1/policies", {"name": "empty", "arms": ["a", "b"], "floor": 0})
     url = "/v1/policies/empty/candidates"
-    said = one.post(url, {"name": "t", "policy": {"kind": "TreeThompson"}})
-    assert said.status == 422 and "has no updates yet" in said.json["detail"]
+    response = one.post(url, {"name": "t", "policy": {"kind": "TreeThompson"}})
+    assert response.status == 422 and "has no updates yet" in response.json["detail"]
     assert one.post(url, {"name": "l", "policy": {"kind": "LinUCB", "features": 2}}).status == 201
     assert one.post("/v1/policies/empty/decisions", {"id": "named", "context": {"x": 1.5}}).status == 201
-    said = one.post(f"{url}/l/promote")  # decisions have names: it could make none
-    assert said.status == 422 and "does not accept contexts of this policy" in said.json["detail"]
+    response = one.post(f"{url}/l/promote")  # decisions have names: it could make none
+    assert response.status == 422 and "does not accept contexts of this policy" in response.json["detail"]
     assert one.post("/v1/decisions/named/reward", {"reward": 1}).status == 200
-    said = one.post(f"{url}/l/promote")
-    assert said.status == 422 and "none of 1 updates" in said.json["detail"]
+    response = one.post(f"{url}/l/promote")
+    assert response.status == 422 and "none of 1 updates" in response.json["detail"]
     assert one.post("/p/empty/candidates", raw=form(do="promote", name="l"), headers=FORM).status == 422
     assert one.post("/v1/policies/empty/decisions", {"context": {"x": 1.5}}).status == 201
 
@@ -175,9 +175,9 @@ def test_numbers_need_no_encoding(one):
     """A policy whose contexts are rows of numbers takes LinUCB with their number."""
     one.post("/v1/policies", {"name": "rows", "arms": ["a", "b"], "policy": {"kind": "LinUCB", "features": 2}, "floor": 0.1})
     for k in range(10):
-        made = one.post("/v1/policies/rows/decisions", {"context": [k / 10, 1.0]})
-        assert made.status == 201
-        assert one.post(f"/v1/decisions/{made.json['id']}/reward", {"reward": 1}).status == 200
+        response = one.post("/v1/policies/rows/decisions", {"context": [k / 10, 1.0]})
+        assert response.status == 201
+        assert one.post(f"/v1/decisions/{response.json['id']}/reward", {"reward": 1}).status == 200
     url = "/v1/policies/rows/candidates"
     assert one.post(url, {"name": "same", "policy": {"kind": "LinUCB", "features": 2, "alpha": 0.1}}).status == 201
     assert one.post(url, {"name": "wrong", "policy": {"kind": "LinUCB", "features": 3}}).status == 422
@@ -191,8 +191,8 @@ def test_a_file_that_cannot_take_these_contexts_is_refused(one, tmp_path):
 
     hsb.HSB(hsb.BinaryTree(depth=3), arms=["a", "b", "c"]).save(tmp_path / "tree.hsb")
     raw = (tmp_path / "tree.hsb").read_bytes()
-    said = one.ask("PUT", "/v1/policies/shop/state", raw=raw, headers={"Content-Type": "application/octet-stream"})
-    assert said.status == 422 and "does not accept contexts of this policy" in said.json["detail"]
+    response = one.ask("PUT", "/v1/policies/shop/state", raw=raw, headers={"Content-Type": "application/octet-stream"})
+    assert response.status == 422 and "does not accept contexts of this policy" in response.json["detail"]
 
 
 def test_forms_offer_what_works(one):
@@ -205,21 +205,21 @@ def test_forms_offer_what_works(one):
     "kind", [kind if kind in ("HSB", "LinUCB") else pytest.param(kind, marks=pytest.mark.long) for kind in KINDS]
 )
 def test_what_if_takes_every_kind_that_it_offers(one, kind):
-    said = one.post("/p/shop/what-if", raw=form(kind=kind, uniform="on", settings=""), headers=FORM)
-    assert said.status == 303
+    reply = one.post("/p/shop/what-if", raw=form(kind=kind, uniform="on", settings=""), headers=FORM)
+    assert reply.status == 303
     newest = one.get("/v1/policies/shop/evaluations").json["evaluations"][0]
     url = f"/v1/policies/shop/evaluations/{newest['id']}"
     wait_until(lambda: one.get(url).json["status"] not in ("waiting", "running"))
-    found = one.get(url).json
-    assert found["status"] == "done", found.get("error")
-    assert set(found["result"]["candidates"]) == {"uniform", kind}
+    response = one.get(url).json
+    assert response["status"] == "done", response.get("error")
+    assert set(response["result"]["candidates"]) == {"uniform", kind}
 
 
 def test_a_policy_of_numbers_says_how_contexts_may_have_names(one):
     """What it says works: an HSB at first, and this kind as a candidate when there are updates."""
     for kind in ("LinUCB", "TreeThompson"):
-        found = one.post("/v1/policies", {"name": f"new-{kind}", "arms": ["a", "b"], "policy": {"kind": kind}})
-        assert found.status == 422 and "begin with HSB, and add this one as a candidate" in found.json["detail"]
+        response = one.post("/v1/policies", {"name": f"new-{kind}", "arms": ["a", "b"], "policy": {"kind": kind}})
+        assert response.status == 422 and "begin with HSB, and add this one as a candidate" in response.json["detail"]
     url = "/v1/policies/first/candidates"
     assert one.post("/v1/policies", {"name": "first", "arms": ["a", "b", "c"]}).status == 201
     learned(one, "first", contexts(10))

@@ -24,8 +24,8 @@ def test_many_arms_times_many_features(tmp_path):
     for served, some in ((few, 0), (many, 1)):
         page, cache = sheet(at.core, served, at.wall), TallyCache()
         tally, _ = cache.tally(at.store, page)
-        found = alarms(page, tally, cache.evidence(at.store, page), None, 0)
-        assert sum("ms, during which" in each for each in found) == some
+        result = alarms(page, tally, cache.evidence(at.store, page), None, 0)
+        assert sum("ms, during which" in each for each in result) == some
     at.close()
 
 

@@ -31,9 +31,9 @@ def another_row(path, kind, data=None):
 
 def test_propensities_with_floor_ramp_and_baseline(at):
     make(at, floor=0.3, ramp=0.5, baseline="b")
-    made = at.ask_all([Decide(k, "home", f"d{k}", None, ["a", "b"] if k % 2 else None) for k in range(2000)])
+    decisions = at.ask_all([Decide(k, "home", f"d{k}", None, ["a", "b"] if k % 2 else None) for k in range(2000)])
     counts = {}
-    for k, answer in enumerate(made):
+    for k, answer in enumerate(decisions):
         arm, p = answer.body["arm"], answer.body["propensity"]
         n = 2 if k % 2 else 3
         assert p == pytest.approx(0.5 * (arm == "b") + 0.5 / n) and answer.body["mode"] == "ramp"

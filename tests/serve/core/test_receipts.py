@@ -17,15 +17,15 @@ def local(tmp_path):
 
 
 def test_a_receipt_brings_its_decision(local):
-    made = local.ask(Decide(1, "home", "d1", 0.5, fresh=True)).body
-    assert made["receipt"]
-    assert local.ask(Reward(2, "d1", 1.0, receipt=made["receipt"])).status in ("learned", "accepted")
+    decision = local.ask(Decide(1, "home", "d1", 0.5, fresh=True)).body
+    assert decision["receipt"]
+    assert local.ask(Reward(2, "d1", 1.0, receipt=decision["receipt"])).status in ("learned", "accepted")
 
 
 @pytest.mark.parametrize(
     "change", [lambda text: text[:-4], lambda text: "A" + text[1:], lambda text: text + "AAAA", lambda text: ""]
 )
 def test_a_receipt_that_was_changed_is_none(local, change):
-    made = local.ask(Decide(1, "home", "d1", 0.5, fresh=True)).body
-    status = local.ask(Reward(2, "d2", 1.0, receipt=change(made["receipt"]))).status
+    decision = local.ask(Decide(1, "home", "d1", 0.5, fresh=True)).body
+    status = local.ask(Reward(2, "d2", 1.0, receipt=change(decision["receipt"]))).status
     assert status not in ("learned", "accepted")

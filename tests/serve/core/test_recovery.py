@@ -25,8 +25,8 @@ def test_a_damaged_snapshot_is_passed_over(tmp_path):
         file.execute("UPDATE snapshot SET body = ? WHERE seq = 51", (body[:200] + b"x" + body[201:],))
     file.close()
     store = SqliteStore(path)
-    found = recover(store)["home"]
-    assert found.since == 31 and "damaged" in found.notes[0] and found.served.digests() == before
+    result = recover(store)["home"]
+    assert result.since == 31 and "damaged" in result.notes[0] and result.served.digests() == before
     report = check(store)
     assert report.problems == 1 and "damaged" in str(report)
     store.close()

@@ -9,10 +9,12 @@ SPEC = {"name": "home", "arms": ["a", "b"], "policy": {"kind": "Exp3"}}
 
 
 def test_what_is_not_said_is_completed():
-    name, arms, _, kind, found = settings.checked(SPEC)
+    name, arms, _, kind, result = settings.check_spec(SPEC)
     assert (name, arms, kind["kind"]) == ("home", ["a", "b"], "Exp3")
     assert (
-        found.floor == settings.FLOOR and found.durability in settings.DURABILITIES and found.aggregate in settings.AGGREGATES
+        result.floor == settings.FLOOR
+        and result.durability in settings.DURABILITIES
+        and result.aggregate in settings.AGGREGATES
     )
 
 
@@ -31,7 +33,7 @@ def test_what_is_not_said_is_completed():
 )
 def test_what_cannot_be_is_refused_by_name(change, message):
     with pytest.raises(hsb.InputError, match=message):
-        settings.checked(SPEC | change)
+        settings.check_spec(SPEC | change)
 
 
 @pytest.mark.parametrize(("given", "seconds"), [("PT24H", 86_400), ("P1DT30M", 88_200), (2.5, 2.5), ("PT0.5S", 0.5)])
@@ -46,6 +48,6 @@ def test_what_is_no_duration_is_refused(given):
 
 
 def test_a_change_leaves_the_rest():
-    before = settings.checked(SPEC)[-1]
+    before = settings.check_spec(SPEC)[-1]
     after = settings.apply_changes(before, {"floor": 0.5}, ["a", "b"])
     assert after.floor == 0.5 and after._replace(floor=before.floor) == before

@@ -16,9 +16,9 @@ from hsb.serve.store.sqlite import SqliteReader
 
 def counted(one, table, where="1"):
     with sqlite3.connect(f"file:{one.service.path}?mode=ro", uri=True) as file:
-        found = file.execute(f"SELECT COUNT(*) FROM {table} WHERE {where}").fetchone()[0]
+        result = file.execute(f"SELECT COUNT(*) FROM {table} WHERE {where}").fetchone()[0]
     file.close()
-    return found
+    return result
 
 
 def test_who_did_it_is_written_before_the_answer(one, name, monkeypatch, capsys):
@@ -38,8 +38,8 @@ def test_who_did_it_is_written_before_the_answer(one, name, monkeypatch, capsys)
     monkeypatch.setattr(one.service.writer.store, "transact", full)
     capsys.readouterr()
     assert one.ask("PATCH", f"/v1/policies/{name}", {"floor": 0.2}).json["floor"] == 0.2  # what was done stands
-    said = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-    (line,) = [each for each in said if each["event"] == "audit entry could not be written"]
+    messages = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    (line,) = [each for each in messages if each["event"] == "audit entry could not be written"]
     assert (line["what"], line["policy"]) == ("Change", name)
 
 
@@ -63,19 +63,19 @@ def test_traces(one, name, capfd):
     one.service.settings = one.service.settings._replace(access_log=True)
     one.get(url, headers={"Traceparent": trace, "X-Request-Id": "mine"})
     until = time.monotonic() + LIMIT
-    said = ""
-    while "request" not in said and time.monotonic() < until:
-        said += capfd.readouterr().err
+    text = ""
+    while "request" not in text and time.monotonic() < until:
+        text += capfd.readouterr().err
     one.service.settings = one.service.settings._replace(access_log=False)
-    assert f'"id": "mine", "trace": "{both}"' in said
+    assert f'"id": "mine", "trace": "{both}"' in text
 
 
 def test_rates_are_said(one, name):
     key = one.post("/v1/keys", {"name": "slow", "scopes": ["read"], "rate": 0.5}).json["key"]
     assert one.get(f"/v1/policies/{name}", key=key).status == 200
-    found = one.get(f"/v1/policies/{name}", key=key)
-    assert found.status == 429 and int(found.headers["retry-after"]) in (1, 2)
-    assert found.headers["ratelimit-policy"] == '"key";q=1;w=2' and found.headers["ratelimit"].startswith('"key";r=0;t=')
+    response = one.get(f"/v1/policies/{name}", key=key)
+    assert response.status == 429 and int(response.headers["retry-after"]) in (1, 2)
+    assert response.headers["ratelimit-policy"] == '"key";q=1;w=2' and response.headers["ratelimit"].startswith('"key";r=0;t=')
 
 
 # -- snapshots ----------------------------------------------------------------------------------------------------------
@@ -109,8 +109,8 @@ def test_other_arithmetic_is_said(tmp_path, capfd):
         file.execute("UPDATE snapshot SET about = ?", (json.dumps(json.loads(about) | {"arithmetic": "0123456789abcdef"}),))
     file.close()
     with running(tmp_path / "hsb.db", admin_key=one.key) as one:
-        said = capfd.readouterr().err
-        assert '"event": "recovery"' in said and "made with arithmetic 0123456789abcdef" in said
+        answer = capfd.readouterr().err
+        assert '"event": "recovery"' in answer and "made with arithmetic 0123456789abcdef" in answer
         page = one.get("/p/home/audit.json").json
         assert page["arithmetic"] == arithmetic() and "0123456789abcdef" in page["notes"][0]
         assert "made with arithmetic 0123456789abcdef" in one.get("/p/home/audit").raw.decode()

@@ -8,21 +8,25 @@ from hsb.serve.store.sqlite import SqliteReader
 
 
 def test_policies(one, name):
-    found = one.get(f"/v1/policies/{name}")
-    assert found.json["arms"] == ["a", "b", "c"] and found.json["pending"] == 0 and found.json["certificate"]["rounds"] == 0
+    response = one.get(f"/v1/policies/{name}")
+    assert (
+        response.json["arms"] == ["a", "b", "c"]
+        and response.json["pending"] == 0
+        and response.json["certificate"]["rounds"] == 0
+    )
     assert name in [each["name"] for each in one.get("/v1/policies?limit=1000").json["policies"]]
     assert one.post("/v1/policies", {"name": name, "arms": ["a"]}).status == 409
     one.make(f"{name}-2")
     some = one.get("/v1/policies?limit=1")
     assert len(some.json["policies"]) == 1 and 'rel="next"' in some.headers["link"]
-    changed = one.ask("PATCH", f"/v1/policies/{name}", {"floor": 0.3}, headers={"If-Match": found.headers["etag"]})
+    changed = one.ask("PATCH", f"/v1/policies/{name}", {"floor": 0.3}, headers={"If-Match": response.headers["etag"]})
     assert changed.status == 200 and changed.json["floor"] == 0.3
-    stale = one.ask("PATCH", f"/v1/policies/{name}", {"floor": 0.1}, headers={"If-Match": found.headers["etag"]})
+    stale = one.ask("PATCH", f"/v1/policies/{name}", {"floor": 0.1}, headers={"If-Match": response.headers["etag"]})
     assert stale.status == 412 and one.get(f"/v1/policies/{name}").json["floor"] == 0.3
-    made = decide(one, name)
+    decision = decide(one, name)
     assert one.ask("DELETE", f"/v1/policies/{name}").status == 204
     assert one.post(f"/v1/policies/{name}/decisions", {}).status == 410
-    assert one.post(f"/v1/decisions/{made['id']}/reward", {"reward": 1}).status == 200  # still taken
+    assert one.post(f"/v1/decisions/{decision['id']}/reward", {"reward": 1}).status == 200  # still taken
 
 
 def test_arms(one, name):
@@ -39,20 +43,20 @@ def test_arms(one, name):
 def test_problems_are_kept(one, name):
     for _ in range(12):
         one.post(f"/v1/policies/{name}/decisions", {"available": ["z"]})
-    (found,) = one.get(f"/v1/policies/{name}/rejections").json["rejections"]
-    assert found["kind"] == "unknown-arm" and found["count"] == 12 and len(found["first"]) == 10 and len(found["last"]) == 2
+    (result,) = one.get(f"/v1/policies/{name}/rejections").json["rejections"]
+    assert result["kind"] == "unknown-arm" and result["count"] == 12 and len(result["first"]) == 10 and len(result["last"]) == 2
 
 
 def test_candidates(one, name):
     p = f"/v1/policies/{name}"
-    made = one.post(f"{p}/candidates", {"name": "slow", "policy": {"kind": "Exp3", "learning_rate": 0.01}})
-    assert made.status == 201 and one.post(f"{p}/candidates", {"name": "slow", "policy": QUICK}).status == 409
+    reply = one.post(f"{p}/candidates", {"name": "slow", "policy": {"kind": "Exp3", "learning_rate": 0.01}})
+    assert reply.status == 201 and one.post(f"{p}/candidates", {"name": "slow", "policy": QUICK}).status == 409
     for k in range(3):
         decided = decide(one, name)
         one.post(f"/v1/decisions/{decided['id']}/reward", {"reward": k % 2})
-    found = one.get(f"{p}/candidates/slow").json
-    assert found["updates_valued"] == 3 and found["played_value"] == pytest.approx(1 / 3)
-    about = found["difference"]
+    response = one.get(f"{p}/candidates/slow").json
+    assert response["updates_valued"] == 3 and response["played_value"] == pytest.approx(1 / 3)
+    about = response["difference"]
     assert (about["updates"], about["since"], about["error"], about["why_not"]) == (3, 2, 0.05, "")
     assert -1.0 <= about["low"] < about["value"] < about["high"] <= 1.0
     assert one.post(f"{p}/candidates/slow/promote").status == 200
@@ -73,8 +77,8 @@ def test_features_can_be_declared(one):
         ({"at": "soon"}, "the text 'soon', which is no time. Write times as in '2026-11-16T09:30'"),
         ({"age": "31"}, "'age' is declared a number; given"),
     ):
-        found = one.post(url, {"context": given})
-        assert found.status == 422 and why in found.json["detail"], found.json
+        response = one.post(url, {"context": given})
+        assert response.status == 422 and why in response.json["detail"], response.json
     for features, why in (
         ({"age": "nmber"}, "policy: features.age: kind: must be one of number, category"),
         ({"hour": "cycle"}, "policy: features.hour: period: is missing; a cycle needs one."),
@@ -82,14 +86,14 @@ def test_features_can_be_declared(one):
         (["age"], "policy.features must be an object"),
     ):
         body = {"name": "undeclared", "arms": ["a", "b"], "policy": {"features": features}}
-        found = one.post("/v1/policies", body)
-        assert found.status == 422 and why in found.json["detail"], found.json
+        response = one.post("/v1/policies", body)
+        assert response.status == 422 and why in response.json["detail"], response.json
 
 
 def test_openapi_and_docs(one):
-    found = one.get("/openapi.json", key=None).json
-    assert found["openapi"] == "3.1.0" and len(found["paths"]) > 30
-    body = found["components"]["schemas"]["DecideBody"]
+    response = one.get("/openapi.json", key=None).json
+    assert response["openapi"] == "3.1.0" and len(response["paths"]) > 30
+    body = response["components"]["schemas"]["DecideBody"]
     assert body["additionalProperties"] is False and "min_version" in body["properties"]
     page = one.get("/docs", key=None)
     assert b"/v1/policies/{policy}/decisions" in page.raw and b"http://" not in page.raw and b"<script" not in page.raw

@@ -8,16 +8,16 @@ from hsb.serve.http import ServerSettings
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
-        found.make()
-        found.make("other")
-        yield found
+    with running(tmp_path_factory.mktemp("http") / "hsb.db") as result:
+        result.make()
+        result.make("other")
+        yield result
 
 
 def test_no_key(one):
     for given in (None, "", "hsb_" + "A" * 32, "x" * 5000, one.key[:-1], one.key.lower()):
-        found = one.get("/v1/policies", key=given)
-        assert found.status == 401 and found.headers["www-authenticate"] == "Bearer", given
+        response = one.get("/v1/policies", key=given)
+        assert response.status == 401 and response.headers["www-authenticate"] == "Bearer", given
     assert one.get("/v1/policies", key=None, headers={"X-API-Key": one.key}).status == 200
     assert one.get("/v1/policies", key=None, headers={"Authorization": f"bearer {one.key}"}).status == 200
     assert one.get("/v1/policies", key=None, headers={"Authorization": f"Basic {one.key}"}).status == 401
@@ -27,15 +27,15 @@ def test_cookies(one):
     text = key(one, "read", "admin")["key"]
     assert one.post("/v1/session", {"key": "wrong"}, key=None, headers={"Content-Type": "application/json"}).status == 401
     entered = one.post("/v1/session", {"key": text}, key=None, headers={"Content-Type": "application/json"})
-    said = entered.headers["set-cookie"]
-    assert entered.status == 204 and "HttpOnly" in said and "SameSite=Strict" in said
-    cookie = {"Cookie": said.partition(";")[0]}
+    answer = entered.headers["set-cookie"]
+    assert entered.status == 204 and "HttpOnly" in answer and "SameSite=Strict" in answer
+    cookie = {"Cookie": answer.partition(";")[0]}
     assert one.get("/v1/policies", key=None, headers=cookie).status == 200
     here = {"Origin": f"http://127.0.0.1:{one.port}"}
     assert one.ask("PATCH", "/v1/policies/home", {"floor": 0}, key=None, headers=cookie | here).status == 200
     for elsewhere in ({}, {"Origin": "http://evil.example"}, {"Origin": "null"}, here | {"Sec-Fetch-Site": "cross-site"}):
-        found = one.ask("PATCH", "/v1/policies/home", {"floor": 0.5}, key=None, headers=cookie | elsewhere)
-        assert found.status == 403 and found.json["type"] == "/problems/origin", elsewhere
+        response = one.ask("PATCH", "/v1/policies/home", {"floor": 0.5}, key=None, headers=cookie | elsewhere)
+        assert response.status == 403 and response.json["type"] == "/problems/origin", elsewhere
     assert one.get("/v1/policies/home").json["floor"] == 0
     assert one.ask("DELETE", "/v1/session", key=None, headers=cookie).status == 204
     assert one.get("/v1/policies", key=None, headers=cookie).status == 401

@@ -12,7 +12,7 @@ def test_it_goes_on_where_it_was(tmp_path):
     path = tmp_path / "hsb.db"
     first = Process(path)
     first.make()
-    made = first.ask("POST", "/v1/policies/home/decisions", {"context": 1, "id": "one"})[1]
+    response = first.ask("POST", "/v1/policies/home/decisions", {"context": 1, "id": "one"})[1]
     second = subprocess.run(command("serve", "--db", str(path), "--port", "0"), capture_output=True, text=True, timeout=LIMIT)
     assert second.returncode == 2 and f"in use by another process, number {first.process.pid}" in second.stderr
     other = command("serve", "--db", str(tmp_path / "b.db"), "--port", str(first.port))
@@ -20,7 +20,7 @@ def test_it_goes_on_where_it_was(tmp_path):
     assert taken.returncode == 2 and "in use" in taken.stderr
     first.stop()
     again = Process(path)
-    assert again.ask("POST", "/v1/policies/home/decisions", {"context": 1, "id": "one"}) == (200, made)
+    assert again.ask("POST", "/v1/policies/home/decisions", {"context": 1, "id": "one"}) == (200, response)
     assert again.ask("POST", "/v1/decisions/one/reward", {"reward": 1})[0] == 200
     again.stop()
 

@@ -17,9 +17,9 @@ CHUNKED = (
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
-        found.make()
-        yield found
+    with running(tmp_path_factory.mktemp("http") / "hsb.db") as result:
+        result.make()
+        yield result
 
 
 def closed(link):
@@ -76,11 +76,11 @@ def test_kept_connections_make_room(tmp_path):
             many.append(link)
             link.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert answers(link) == ["200"]
-        for place in range(3):
+        for index in range(3):
             with connected(one) as late:
                 late.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
                 assert answers(late) == ["200"] and closed(late)
-            if place == 0:
+            if index == 0:
                 assert closed(many[0])
         many[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
         assert answers(many[-1]) == ["200"]
@@ -90,10 +90,10 @@ def test_after_an_upgrade_the_connection_is_closed(one):
     """The parser reads nothing after it, so that a proxy must not send the next request there."""
     with connected(one) as link:
         link.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: something\r\n\r\n")
-        said = b""
+        data = b""
         while part := link.recv(65536):
-            said += part
-        assert said.startswith(b"HTTP/1.1 200") and b"connection: close" in said.lower()
+            data += part
+        assert data.startswith(b"HTTP/1.1 200") and b"connection: close" in data.lower()
 
 
 # -- what a page of another site may do, and what a key may ------------------------------------------------------------------
@@ -120,20 +120,20 @@ def test_sessions_of_one_key_do_not_end_those_of_another(one):
 
 def test_ended_keys_leave_no_sessions(one):
     for _ in range(3):
-        made = one.post("/v1/keys", {"name": "short", "scopes": ["read"]}).json
-        entered(one, made["key"])
-        assert one.ask("DELETE", f"/v1/keys/{made['id']}").status == 204
+        response = one.post("/v1/keys", {"name": "short", "scopes": ["read"]}).json
+        entered(one, response["key"])
+        assert one.ask("DELETE", f"/v1/keys/{response['id']}").status == 204
     assert entered(one, one.key)[0] == 204
     assert all(not key.ended for key in one.service.sessions.by_key)
 
 
 def test_who_did_what_is_for_admins(one):
     """As /v1/audit: a key that may read sees the rows of the stream, not who asked for them."""
-    made = one.post("/v1/keys", {"name": "looker", "scopes": ["read"]}).json["key"]
-    assert one.get("/v1/audit", key=made).status == 403
-    seen, all_of_it = (one.get("/p/home/audit.json", key=key).json for key in (made, one.key))
+    response = one.post("/v1/keys", {"name": "looker", "scopes": ["read"]}).json["key"]
+    assert one.get("/v1/audit", key=response).status == 403
+    seen, all_of_it = (one.get("/p/home/audit.json", key=key).json for key in (response, one.key))
     assert seen["audit_entries"] is None and all_of_it["audit_entries"] and seen["actions"] == all_of_it["actions"]
-    assert b"Who did what" not in one.get("/p/home/audit", key=made).raw
+    assert b"Who did what" not in one.get("/p/home/audit", key=response).raw
 
 
 # -- names and contexts --------------------------------------------------------------------------------------------------------
@@ -162,8 +162,8 @@ def test_contexts_however_deep(one, how):
     begin, end = {"lists": ("[", "]"), "objects": ('{"a":', "}"), "both": ('[{"a":', "}]")}[how]
     for depth in (2, 30, 40, 480, 500, 900, 970, 975, 980, 1000, 1020, 2000, 6000):
         body = f'{{"context": {begin * depth}1{end * depth}}}'
-        found = one.post("/v1/policies/home/decisions", raw=body)
-        assert found.status in ((201, 422) if depth < 32 else (400, 422)), (depth, found)
+        response = one.post("/v1/policies/home/decisions", raw=body)
+        assert response.status in ((201, 422) if depth < 32 else (400, 422)), (depth, response)
     for depth in (400, 900, 975):
         deep = begin * depth + "1" + end * depth
         asked = f'{{"name": "x", "arms": ["a"], "policy": {{"kind": "SExp3", "structure": {{"kind": "OneOf", "structures": {deep}}}}}}}'
@@ -175,5 +175,5 @@ def test_contexts_however_deep(one, how):
 
 def test_requests_that_nobody_sends(tmp_path):
     """Raw bytes and hostile JSON to every door: others are answered, the journal is sound. `make test-attack` sends more."""
-    found = tried(tmp_path / "hsb.db", 150)
-    assert found.keys() & {400, 422} and found.total() > 20
+    result = tried(tmp_path / "hsb.db", 150)
+    assert result.keys() & {400, 422} and result.total() > 20

@@ -15,9 +15,9 @@ ASKS = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
     settings = ServerSettings(cors=origins(["https://shop.example"]))
-    with running(tmp_path_factory.mktemp("http") / "hsb.db", settings) as found:
-        found.make()
-        yield found
+    with running(tmp_path_factory.mktemp("http") / "hsb.db", settings) as result:
+        result.make()
+        yield result
 
 
 def key(one, *scopes):
@@ -30,17 +30,17 @@ def test_a_page_of_a_named_site_decides(one):
         before = one.ask("OPTIONS", path, key=None, headers=SHOP | ASKS)
         assert before.status == 204 and before.headers["access-control-allow-origin"] == SHOP["Origin"]
         assert "authorization" in before.headers["access-control-allow-headers"] and before.headers["vary"] == "Origin"
-    said = one.post(f"{FLAGS}/home", {"context": {"targetingKey": "anna"}}, key=public, headers=SHOP)
-    assert said.status == 200 and said.headers["access-control-allow-origin"] == SHOP["Origin"]
-    assert "access-control-allow-credentials" not in said.headers  # no cookie counts
+    response = one.post(f"{FLAGS}/home", {"context": {"targetingKey": "anna"}}, key=public, headers=SHOP)
+    assert response.status == 200 and response.headers["access-control-allow-origin"] == SHOP["Origin"]
+    assert "access-control-allow-credentials" not in response.headers  # no cookie counts
     assert one.post(f"{FLAGS}/nobody", {}, key=public, headers=SHOP).headers["access-control-allow-origin"] == SHOP["Origin"]
 
 
 def test_only_with_a_key_that_may_decide_alone(one):
     """Everyone who sees the page has its key."""
     for scopes in (("decide", "learn"), ("admin",), ("decide", "read")):
-        said = one.post(f"{FLAGS}/home", {}, key=key(one, *scopes), headers=SHOP)
-        assert said.status == 403 and said.json["errorDetails"].startswith("Pages of other sites may only decide")
+        response = one.post(f"{FLAGS}/home", {}, key=key(one, *scopes), headers=SHOP)
+        assert response.status == 403 and response.json["errorDetails"].startswith("Pages of other sites may only decide")
     public = key(one, "decide")
     assert one.post(f"{FLAGS}/home", {}, key=None, headers=SHOP).status == 401
     id = one.post("/v1/policies/home/decisions", {"context": 1}, key=public, headers=SHOP).json["id"]

@@ -31,11 +31,11 @@ def test_the_demo_goes_on_with_an_arm_that_was_added(monkeypatch):
 @pytest.mark.long
 def test_the_demo_is_busy(tmp_path):
     service = Process(tmp_path / "demo.db", "--demo")
-    status, found = service.ask("GET", "/v1/policies/demo-shop")
-    assert status == 200 and found["synthetic"] and found["updates"] >= 3000
+    status, result = service.ask("GET", "/v1/policies/demo-shop")
+    assert status == 200 and result["synthetic"] and result["updates"] >= 3000
     days = service.ask("GET", "/v1/policies/demo-shop/stats?bucket=1d")[1]["buckets"]
     assert 7 <= len(days) <= 9
-    wait_until(lambda: service.ask("GET", "/v1/policies/demo-shop")[1]["pending"] > found["pending"])
+    wait_until(lambda: service.ask("GET", "/v1/policies/demo-shop")[1]["pending"] > result["pending"])
     service.stop()
     reader = SqliteReader(tmp_path / "demo.db")
     assert check(reader).sound

@@ -32,7 +32,7 @@ def test_every_answer_is_documented(tmp_path):
             one.post("/v1/policies/home/decisions", {"id": f"d{k}", "context": k})
         schema = schemathesis.openapi.from_url(f"http://127.0.0.1:{one.port}/openapi.json")
         operations = sorted(
-            (found.ok() for found in schema.get_all_operations()), key=lambda each: each.method.lower() == "delete"
+            (result.ok() for result in schema.get_all_operations()), key=lambda each: each.method.lower() == "delete"
         )
         assert len(operations) > 40
         asked, began = [], time.monotonic()

@@ -16,15 +16,15 @@ SMALL = ServerSettings(header_seconds=1.0, body_seconds=1.0, connections=40, bod
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("http") / "hsb.db", SMALL) as found:
-        found.make()
-        yield found
+    with running(tmp_path_factory.mktemp("http") / "hsb.db", SMALL) as result:
+        result.make()
+        yield result
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b'{"context": NaN}', b"\xff\xfe", b'{"id": "\\ud800"}'])
 def test_not_json(one, raw):
-    found = one.post(DECIDE, raw=raw)
-    assert found.status == 400 and found.json["type"] == "/problems/not-json"
+    response = one.post(DECIDE, raw=raw)
+    assert response.status == 400 and response.json["type"] == "/problems/not-json"
 
 
 def test_types_and_sizes(one):
@@ -49,10 +49,10 @@ def test_a_fault_is_500_and_logged(tmp_path, monkeypatch, capfd):
         one.make()
         monkeypatch.setattr(Readers, "quick", fault)
         monkeypatch.setattr(Readers, "scan", fault)
-        found = one.get("/v1/policies/home")
-        assert found.status == 500 and "oh" not in found.raw.decode()
+        response = one.get("/v1/policies/home")
+        assert response.status == 500 and "oh" not in response.raw.decode()
         line = next(json.loads(line) for line in capfd.readouterr().err.splitlines() if '"fault"' in line)
-        assert line["kind"] == "ZeroDivisionError" and line["request"] == found.json["request_id"]
+        assert line["kind"] == "ZeroDivisionError" and line["request"] == response.json["request_id"]
         assert one.key not in json.dumps(line)
 
 
@@ -72,8 +72,8 @@ def test_a_client_that_reads_nothing(tmp_path):
         one.make()
         for _ in range(4):
             rows = [{"context": "x" * 4000} for _ in range(200)]
-            made = one.post(DECIDE + "/batch", {"decisions": rows}).json["rows"]
-            one.post("/v1/rewards", {"rewards": [{"decision": row["result"]["id"], "reward": 1} for row in made]})
+            response = one.post(DECIDE + "/batch", {"decisions": rows}).json["rows"]
+            one.post("/v1/rewards", {"rewards": [{"decision": row["result"]["id"], "reward": 1} for row in response]})
         asked = f"GET /v1/policies/home/journal HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {one.key}\r\n\r\n".encode()
         many = []
         for _ in range(5):

@@ -12,9 +12,9 @@ from hsb.serve.store.sqlite import SqliteReader
 
 def counted(one, table, where="1"):
     with sqlite3.connect(f"file:{one.service.path}?mode=ro", uri=True) as file:
-        found = file.execute(f"SELECT COUNT(*) FROM {table} WHERE {where}").fetchone()[0]
+        result = file.execute(f"SELECT COUNT(*) FROM {table} WHERE {where}").fetchone()[0]
     file.close()
-    return found
+    return result
 
 
 def test_purge(one, name):
@@ -25,10 +25,10 @@ def test_purge(one, name):
     one.post(f"/v1/policies/{name}/snapshots", headers={"Idempotency-Key": "p1"})
     id = one.service.core.policies[name].id
     assert one.ask("DELETE", f"/v1/policies/{name}?purge=maybe").status == 422
-    found = one.ask("DELETE", f"/v1/policies/{name}?purge=true", headers={"If-Match": '"wrong"'})
-    assert found.status == 412
-    found = one.ask("DELETE", f"/v1/policies/{name}?purge=true")
-    assert found.status == 202 and found.json == {"policy": name, "status": "erasing"}
+    response = one.ask("DELETE", f"/v1/policies/{name}?purge=true", headers={"If-Match": '"wrong"'})
+    assert response.status == 412
+    response = one.ask("DELETE", f"/v1/policies/{name}?purge=true")
+    assert response.status == 202 and response.json == {"policy": name, "status": "erasing"}
     assert one.get(f"/v1/policies/{name}").status == 404 and one.ask("DELETE", f"/v1/policies/{name}?purge=true").status == 404
     assert one.post(f"/v1/decisions/{name}-700/reward", {"reward": 1}).status == 404
     assert one.make(name)["version"] == 1  # the name is free at once
@@ -67,8 +67,8 @@ def test_forget_a_person(one, name):
         if k % 2:
             one.post(f"/v1/decisions/{name}-{k}/reward", {"reward": k % 4 == 1})
     url, digests = f"/v1/policies/{name}", one.get(f"/v1/policies/{name}?digest=true").json["digests"]
-    found = one.ask("DELETE", f"{url}/decisions?field=user.id&value=1")
-    assert found.status == 200 and found.json["forgotten"] == 20
+    response = one.ask("DELETE", f"{url}/decisions?field=user.id&value=1")
+    assert response.status == 200 and response.json["forgotten"] == 20
     assert one.ask("DELETE", f"{url}/decisions?field=user.id&value=1").json["forgotten"] == 0
     assert one.ask("DELETE", f"{url}/decisions?id={name}-0").json["forgotten"] == 1
     for wrong in (

@@ -49,7 +49,7 @@ def test_the_log_has_the_updates_in_their_order(at):
     rows = [decision for _, decision in at.store.entries(1) if decision is not None]
     assert [row.id for row in rows] == ["d3", "d1", "d4"] and batch.contexts.tolist() == [[3, -3], [1, -1], [4, -4]]
     assert batch.reward.tolist() == [0.6, 0.2, 0.8] and batch.propensity.tolist() == [row.propensity for row in rows]
-    assert [batch.arms[place] for place in batch.arm] == ["abc"[row.arm] for row in rows]
+    assert [batch.arms[index] for index in batch.arm] == ["abc"[row.arm] for row in rows]
 
 
 def test_without_updates_there_is_nothing_to_evaluate_on(at):

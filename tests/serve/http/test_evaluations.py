@@ -12,14 +12,14 @@ def ended(job):
 def test_evaluations(one, name):
     p = f"/v1/policies/{name}"
     for k in range(20):
-        made = decide(one, name, context={"age": k})
-        one.post(f"/v1/decisions/{made['id']}/reward", {"reward": float(made["arm"] == "a")})
+        decision = decide(one, name, context={"age": k})
+        one.post(f"/v1/decisions/{decision['id']}/reward", {"reward": float(decision["arm"] == "a")})
     asked = one.post(f"{p}/evaluations", {"candidates": {"even": {"uniform": True}, "a": {"arm": "a"}}, "estimator": "ips"})
     assert asked.status == 202
-    found = wait_until(lambda: ended(one.get(asked.headers["location"]).json))
-    assert found["status"] == "done", found
-    assert found["result"]["updates"] == 20 and found["result"]["candidates"]["a"]["value"] > 0.5
-    assert one.get(f"{p}/evaluations").json["evaluations"][0]["id"] == found["id"]
+    result = wait_until(lambda: ended(one.get(asked.headers["location"]).json))
+    assert result["status"] == "done", result
+    assert result["result"]["updates"] == 20 and result["result"]["candidates"]["a"]["value"] > 0.5
+    assert one.get(f"{p}/evaluations").json["evaluations"][0]["id"] == result["id"]
     assert one.ask("DELETE", asked.headers["location"]).status == 204 and one.get(asked.headers["location"]).status == 404
     wrong = one.post(f"{p}/evaluations", {"candidates": {"x": {"arm": "z"}}})
     assert wrong.status == 422 and "candidates.x" in wrong.json["detail"]

@@ -28,8 +28,8 @@ def event(subject, id="e1", **more):
 def test_cloudevents(one, name):
     ids = [decide(one, name)["id"] for _ in range(3)]
     some = [event(ids[0]), event(ids[1], data={"loss": 1}, time="2026-11-16T00:00:00Z", comexampleextra="x"), event("nobody")]
-    found = one.post("/v1/rewards", raw=json.dumps(some), headers=EVENTS)
-    assert found.status == 200 and [row["status"] for row in found.json["rows"]] == [200, 200, 404]
+    response = one.post("/v1/rewards", raw=json.dumps(some), headers=EVENTS)
+    assert response.status == 200 and [row["status"] for row in response.json["rows"]] == [200, 200, 404]
     assert stored(one, name, ids[0]) == [1.0] and stored(one, name, ids[1]) == [0.0]
     again = one.post("/v1/rewards", raw=json.dumps(some[:1]), headers=EVENTS)
     assert again.json["rows"][0]["result"]["status"] == "duplicate"
@@ -41,8 +41,8 @@ def test_single_cloudevents(one, name):
     """In structured mode, with fields that are not ours; answered as one reward is, so that whoever delivers it knows."""
     id = decide(one, name)["id"]
     told = event(id, data={"reward": 1, "currency": "EUR", "basket": [1, 2]})
-    found = one.post("/v1/rewards", raw=json.dumps(told), headers=EVENT)
-    assert found.status == 200 and found.json["status"] == "learned" and stored(one, name, id) == [1.0]
+    response = one.post("/v1/rewards", raw=json.dumps(told), headers=EVENT)
+    assert response.status == 200 and response.json["status"] == "learned" and stored(one, name, id) == [1.0]
     assert one.post("/v1/rewards", raw=json.dumps(told), headers=EVENT).json["status"] == "duplicate"
     batch = one.post("/v1/rewards", raw=json.dumps([told]), headers=EVENTS)
     assert batch.json["rows"][0]["result"]["status"] == "duplicate"  # the same event, however it comes
@@ -53,8 +53,8 @@ def test_single_cloudevents(one, name):
         ({"id": "1"}, "/specversion"),
         (event(id, source=""), "/source"),
     ):
-        found = one.post("/v1/rewards", raw=json.dumps(wrong), headers=EVENT)
-        assert found.status == 422 and found.json["pointer"] == pointer, found
+        response = one.post("/v1/rewards", raw=json.dumps(wrong), headers=EVENT)
+        assert response.status == 422 and response.json["pointer"] == pointer, response
 
 
 def test_cloudevents_in_headers(one, name):
@@ -62,15 +62,17 @@ def test_cloudevents_in_headers(one, name):
     first, second = (decide(one, name)["id"] for _ in range(2))
     told = {"ce-" + key: value for key, value in event(first, source="/shop/caf%C3%A9").items() if key != "data"}
     json_body = {"Content-Type": "application/json"}
-    found = one.post("/v1/rewards", {"reward": 1, "currency": "EUR"}, headers=told | json_body)
-    assert found.status == 200 and found.json["decision"] == first and stored(one, name, first) == [1.0]
+    response = one.post("/v1/rewards", {"reward": 1, "currency": "EUR"}, headers=told | json_body)
+    assert response.status == 200 and response.json["decision"] == first and stored(one, name, first) == [1.0]
     same = one.post("/v1/rewards", raw=json.dumps(event(first, source="/shop/café")), headers=EVENT)
     assert same.json["status"] == "duplicate"
-    found = one.post("/v1/rewards", {"loss": 1}, headers=told | json_body | {"ce-subject": second, "ce-id": "e2"})
-    assert found.json["decision"] == second and stored(one, name, second) == [0.0]
+    response = one.post("/v1/rewards", {"loss": 1}, headers=told | json_body | {"ce-subject": second, "ce-id": "e2"})
+    assert response.json["decision"] == second and stored(one, name, second) == [0.0]
     for name_of in ("ce-id", "ce-source", "ce-type", "ce-subject"):
-        found = one.post("/v1/rewards", {"reward": 1}, headers={key: value for key, value in told.items() if key != name_of})
-        assert found.status == 422 and found.json["pointer"] == "/" + name_of[3:] and "ce-subject" in found.json["detail"]
+        response = one.post("/v1/rewards", {"reward": 1}, headers={key: value for key, value in told.items() if key != name_of})
+        assert (
+            response.status == 422 and response.json["pointer"] == "/" + name_of[3:] and "ce-subject" in response.json["detail"]
+        )
     assert one.post("/v1/rewards", {"reward": 1}, headers=told | {"ce-specversion": "0.3"}).status == 422
     assert one.post("/v1/rewards", {"reward": 1, "loss": 2}, headers=told).status == 422
     assert (
@@ -88,11 +90,11 @@ def test_wrong_cloudevents(one, name):
         (event(id, source=""), "/0/source"),
         ({"id": "1"}, "/0/specversion"),
     ):
-        found = one.post("/v1/rewards", raw=json.dumps([wrong]), headers=EVENTS)
+        response = one.post("/v1/rewards", raw=json.dumps([wrong]), headers=EVENTS)
         if pointer is None:
-            assert found.json["rows"][0]["status"] == 422
+            assert response.json["rows"][0]["status"] == 422
         else:
-            assert found.status == 422 and found.json["pointer"] == pointer, found
+            assert response.status == 422 and response.json["pointer"] == pointer, response
     assert one.post("/v1/rewards", raw="[]", headers=EVENTS).status == 422
     assert one.post("/v1/rewards", raw="{}", headers=EVENTS).status == 422
     assert one.post("/v1/rewards", raw="[", headers=EVENTS).status == 400

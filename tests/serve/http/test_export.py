@@ -10,8 +10,8 @@ import hsb.logs
 
 def test_journal_export_snapshots_state(one, name, tmp_path):
     for k in range(4):
-        made = decide(one, name, context={"age": k})
-        one.post(f"/v1/decisions/{made['id']}/reward", {"reward": k % 2})
+        decision = decide(one, name, context={"age": k})
+        one.post(f"/v1/decisions/{decision['id']}/reward", {"reward": k % 2})
     p = f"/v1/policies/{name}"
     lines = [json.loads(line) for line in one.get(f"{p}/journal").raw.splitlines()]
     assert [line["seq"] for line in lines] == [1, 2, 3, 4, 5] and lines[4]["decision"]["context"] == {"age": 3}

@@ -23,13 +23,13 @@ def test_a_request_that_is_sent_again_counts_once(one):
 
 def test_a_key_is_shown_once(one):
     before = len(one.get("/v1/keys").json["keys"])
-    made = [one.post("/v1/keys", {"name": "robot", "scopes": ["read"]}, **keyed("k2")).json for _ in range(3)]
-    assert made[0]["key"].startswith("hsb_") and made[1]["key"] is None and made[1]["id"] == made[0]["id"]
+    results = [one.post("/v1/keys", {"name": "robot", "scopes": ["read"]}, **keyed("k2")).json for _ in range(3)]
+    assert results[0]["key"].startswith("hsb_") and results[1]["key"] is None and results[1]["id"] == results[0]["id"]
     assert len(one.get("/v1/keys").json["keys"]) == before + 1
-    assert made[0]["key"].encode() not in one.service.path.read_bytes()
+    assert results[0]["key"].encode() not in one.service.path.read_bytes()
     other = one.post("/v1/keys", {"name": "admin", "scopes": ["admin"]}).json["key"]
     theirs = one.post("/v1/keys", {"name": "robot", "scopes": ["read"]}, key=other, **keyed("k2"))
-    assert theirs.status == 201 and theirs.json["key"] and theirs.json["id"] != made[0]["id"]  # another's name for a request
+    assert theirs.status == 201 and theirs.json["key"] and theirs.json["id"] != results[0]["id"]  # another's name for a request
 
 
 def test_what_failed_may_be_tried_again(one, name):
@@ -39,17 +39,17 @@ def test_what_failed_may_be_tried_again(one, name):
 
 
 def test_a_request_that_was_cut_off_is_not_carried_out_again(one, name):
-    made = one.post(f"/v1/policies/{name}/snapshots", **keyed("k4"))
-    assert made.status == 201
+    reply = one.post(f"/v1/policies/{name}/snapshots", **keyed("k4"))
+    assert reply.status == 201
     one.service.writer.also(
         lambda store: store.connection.execute("UPDATE once SET status = NULL WHERE name = 'k4'"), lambda *_: None
     )
-    found = one.post(f"/v1/policies/{name}/snapshots", **keyed("k4"))
-    assert found.status == 409 and found.json["type"] == "/problems/not-known"
+    response = one.post(f"/v1/policies/{name}/snapshots", **keyed("k4"))
+    assert response.status == 409 and response.json["type"] == "/problems/not-known"
     one.service.under_way.add((1, "k4"))
-    found = one.post(f"/v1/policies/{name}/snapshots", **keyed("k4"))
+    response = one.post(f"/v1/policies/{name}/snapshots", **keyed("k4"))
     one.service.under_way.clear()
-    assert found.status == 409 and found.json["type"] == "/problems/under-way" and found.headers["retry-after"] == "1"
+    assert response.status == 409 and response.json["type"] == "/problems/under-way" and response.headers["retry-after"] == "1"
     one.service.writer.also(lambda store: store.connection.execute("UPDATE once SET at = 0 WHERE name = 'k4'"), lambda *_: None)
     assert one.post(f"/v1/policies/{name}/snapshots", **keyed("k4")).status == 201  # a day later
 

@@ -20,10 +20,10 @@ from hsb.serve.store.sqlite import SqliteStore
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
-        found.make()
-        found.make("other")
-        yield found
+    with running(tmp_path_factory.mktemp("http") / "hsb.db") as result:
+        result.make()
+        result.make("other")
+        yield result
 
 
 def test_the_first_key_is_shown_once_and_kept_hashed(tmp_path):
@@ -85,9 +85,9 @@ def test_rate(one, monkeypatch):
     now = [1000.0]  # of the clock by which keys are limited
     monkeypatch.setattr(auth, "time", SimpleNamespace(monotonic=lambda: now[0], time_ns=time.time_ns))
     text = key(one, "decide", rate=5)["key"]
-    found = [one.post(DECIDE, {}, key=text) for _ in range(12)]
-    assert [each.status for each in found[:5]] == [201] * 5
-    turned = [each for each in found if each.status == 429]
+    results = [one.post(DECIDE, {}, key=text) for _ in range(12)]
+    assert [each.status for each in results[:5]] == [201] * 5
+    turned = [each for each in results if each.status == 429]
     assert turned and turned[0].headers["retry-after"] == "1" and "5 requests a second" in turned[0].json["detail"]
     now[0] += 0.5
     assert one.post(DECIDE, {}, key=text).status == 201

@@ -12,10 +12,10 @@ def here(one):
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
-        found.make()
-        found.make("other")
-        yield found
+    with running(tmp_path_factory.mktemp("http") / "hsb.db") as result:
+        result.make()
+        result.make("other")
+        yield result
 
 
 def test_the_login_form(one):
@@ -32,10 +32,10 @@ def test_forms_of_other_sites(one):
     """Nobody is signed in or out by another site's page."""
     cookie = entered(one, one.key)[1]
     for elsewhere in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
-        said = one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | elsewhere)
-        assert said.status == 403 and "set-cookie" not in said.headers and b"other sites" in said.raw
-        said = one.post("/logout", raw="", key=None, headers=FORM | cookie | elsewhere)
-        assert said.status == 403 and "set-cookie" not in said.headers
+        response = one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | elsewhere)
+        assert response.status == 403 and "set-cookie" not in response.headers and b"other sites" in response.raw
+        response = one.post("/logout", raw="", key=None, headers=FORM | cookie | elsewhere)
+        assert response.status == 403 and "set-cookie" not in response.headers
     assert one.get("/v1/policies", key=None, headers=cookie).status == 200
     assert one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | here(one)).status == 303
     assert one.post("/logout", raw="", key=None, headers=FORM | cookie | here(one)).status == 303
@@ -44,11 +44,15 @@ def test_forms_of_other_sites(one):
 def test_a_form_through_a_proxy_that_changes_the_host_says_what_to_set(one):
     """nginx sends the address that it passes to, unless it is told."""
     cookie, proxied = entered(one, one.key)[1], {"Origin": "https://hsb.example.com", "Sec-Fetch-Site": "same-origin"}
-    said = one.post("/p/home/settings", raw="do=snapshot", key=None, headers=FORM | cookie | proxied)
-    assert said.status == 403 and "proxy_set_header Host" in said.json["detail"] and "hsb.example.com" in said.json["detail"]
-    said = one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | proxied)
-    assert said.status == 403 and b"proxy_set_header Host" in said.raw
+    response = one.post("/p/home/settings", raw="do=snapshot", key=None, headers=FORM | cookie | proxied)
+    assert (
+        response.status == 403
+        and "proxy_set_header Host" in response.json["detail"]
+        and "hsb.example.com" in response.json["detail"]
+    )
+    response = one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | proxied)
+    assert response.status == 403 and b"proxy_set_header Host" in response.raw
     told = proxied | {"Host": "hsb.example.com", "X-Forwarded-Proto": "https"}
     assert one.post("/p/home/settings", raw="do=snapshot", key=None, headers=FORM | cookie | told).status == 303
-    said = one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | told)
-    assert said.status == 303 and "Secure" in said.headers["set-cookie"]
+    response = one.post("/login", raw=f"key={one.key}", key=None, headers=FORM | told)
+    assert response.status == 303 and "Secure" in response.headers["set-cookie"]

@@ -40,7 +40,7 @@ def test_nobody_waits_for_what_is_made(one, name):
     url = f"/v1/policies/{name}"
     file = pack(hsb.Exp3(arms=["a", "b", "c"], seed=0))
     with ThreadPoolExecutor(3) as threads:
-        made = one.service.making.submit(wait)
+        result = one.service.making.submit(wait)
         assert began.wait(30)
         try:
             waiting = [
@@ -53,7 +53,7 @@ def test_nobody_waits_for_what_is_made(one, name):
             assert not any(each.done() for each in waiting)
         finally:
             over.set()
-        made.result(30)
+        result.result(30)
         asked, imported = (each.result(30) for each in waiting)
     assert asked.status == 202 and imported.status == 200
     assert one.ask("DELETE", asked.headers["location"]).status == 204

@@ -8,10 +8,10 @@ from hsb.serve.http import ServerSettings
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
-        found.make()
-        found.make("other")
-        yield found
+    with running(tmp_path_factory.mktemp("http") / "hsb.db") as result:
+        result.make()
+        result.make("other")
+        yield result
 
 
 def test_metrics_name_all_policies(one):

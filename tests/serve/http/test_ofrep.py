@@ -8,13 +8,13 @@ FLAGS = "/ofrep/v1/evaluate/flags"
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
-        found.make("home", feedback={"wait": 600})
-        found.make("other", floor=0.1)
-        found.make(
+    with running(tmp_path_factory.mktemp("http") / "hsb.db") as result:
+        result.make("home", feedback={"wait": 600})
+        result.make("other", floor=0.1)
+        result.make(
             "tree", policy=QUICK | {"kind": "SExp3", "structure": {"kind": "BinaryTree", "depth": 2}, "learning_rate": 0.1}
         )
-        yield found
+        yield result
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +23,9 @@ def key(one):
 
 
 def test_a_flag(one):
-    found = one.post(f"{FLAGS}/home", {"context": {"targetingKey": "anna", "age": 31}})
-    assert found.status == 200 and found.headers["content-type"] == "application/json"
-    body = found.json
+    response = one.post(f"{FLAGS}/home", {"context": {"targetingKey": "anna", "age": 31}})
+    assert response.status == 200 and response.headers["content-type"] == "application/json"
+    body = response.json
     assert body["key"] == "home" and body["value"] == body["variant"] in "abc" and body["reason"] == "SPLIT"
     assert set(body["metadata"]) == {"decision", "propensity", "version"} and body["metadata"]["propensity"] == 1 / 3
     id = body["metadata"]["decision"]
@@ -35,15 +35,15 @@ def test_a_flag(one):
 
 
 def test_wrong_flags(one, key):
-    found = one.post(f"{FLAGS}/nobody", {"context": {}})
-    assert found.status == 404 and found.json["key"] == "nobody" and found.json["errorCode"] == "FLAG_NOT_FOUND"
-    found = one.post(f"{FLAGS}/home", raw="{")
-    assert found.status == 400 and found.json["errorCode"] == "PARSE_ERROR" and found.json["key"] == "home"
-    found = one.post(f"{FLAGS}/tree", {"context": {"x": "y"}})
-    assert found.status == 400 and found.json["errorCode"] == "INVALID_CONTEXT"
+    response = one.post(f"{FLAGS}/nobody", {"context": {}})
+    assert response.status == 404 and response.json["key"] == "nobody" and response.json["errorCode"] == "FLAG_NOT_FOUND"
+    response = one.post(f"{FLAGS}/home", raw="{")
+    assert response.status == 400 and response.json["errorCode"] == "PARSE_ERROR" and response.json["key"] == "home"
+    response = one.post(f"{FLAGS}/tree", {"context": {"x": "y"}})
+    assert response.status == 400 and response.json["errorCode"] == "INVALID_CONTEXT"
     assert one.post(f"{FLAGS}/home", {"context": [1]}).status == 400
-    found = one.post(f"{FLAGS}/home", {"context": {str(k): k for k in range(500)}})
-    assert found.status == 400 and found.json["errorCode"] == "INVALID_CONTEXT"
+    response = one.post(f"{FLAGS}/home", {"context": {str(k): k for k in range(500)}})
+    assert response.status == 400 and response.json["errorCode"] == "INVALID_CONTEXT"
     assert (
         one.post(f"{FLAGS}/home", {}, key=None).status == 401 and "errorDetails" in one.post(f"{FLAGS}/home", {}, key=None).json
     )
@@ -52,22 +52,26 @@ def test_wrong_flags(one, key):
 
 
 def test_all_flags(one, key):
-    found = one.post(FLAGS, {"context": {"targetingKey": "carla", "age": 31}})
-    assert found.status == 200 and [each["key"] for each in found.json["flags"]] == ["home", "other", "tree"]
-    assert found.json["flags"][2]["errorCode"] == "INVALID_CONTEXT" and "value" not in found.json["flags"][2]
-    id = found.json["flags"][0]["metadata"]["decision"]
+    response = one.post(FLAGS, {"context": {"targetingKey": "carla", "age": 31}})
+    assert response.status == 200 and [each["key"] for each in response.json["flags"]] == ["home", "other", "tree"]
+    assert response.json["flags"][2]["errorCode"] == "INVALID_CONTEXT" and "value" not in response.json["flags"][2]
+    id = response.json["flags"][0]["metadata"]["decision"]
     assert one.get(f"/v1/policies/home/decisions/{id}").json["state"] == "inactive"  # until it is shown
-    same = one.post(FLAGS, {"context": {"targetingKey": "carla", "age": 31}}, headers={"If-None-Match": found.headers["etag"]})
+    same = one.post(
+        FLAGS, {"context": {"targetingKey": "carla", "age": 31}}, headers={"If-None-Match": response.headers["etag"]}
+    )
     assert same.status == 304 and same.raw == b""
-    other = one.post(FLAGS, {"context": {"targetingKey": "bert", "age": 31}}, headers={"If-None-Match": found.headers["etag"]})
+    other = one.post(
+        FLAGS, {"context": {"targetingKey": "bert", "age": 31}}, headers={"If-None-Match": response.headers["etag"]}
+    )
     assert other.status == 200
     assert [each["key"] for each in one.post(FLAGS, {}, key=key).json["flags"]] == ["home"]
 
 
 def flag(one, name, context, status=200, **more):
-    found = one.post(f"{FLAGS}/{name}", {"context": context} | more)
-    assert found.status == status, found
-    return found.json
+    response = one.post(f"{FLAGS}/{name}", {"context": context} | more)
+    assert response.status == status, response
+    return response.json
 
 
 def test_the_same_person_gets_the_same_arm(one):
@@ -128,12 +132,12 @@ def test_values_of_arms(one, values, type, others):
     name = f"typed-{type}"
     one.make(name, floor=1.0, **({} if values is None else {"flag": {"values": values}}))
     for k in range(8):
-        found = flag(one, name, {"targetingKey": f"r{k}"}, type=type)
-        assert found["value"] == (found["variant"] if values is None else values[found["variant"]])
+        result = flag(one, name, {"targetingKey": f"r{k}"}, type=type)
+        assert result["value"] == (result["variant"] if values is None else values[result["variant"]])
     before = len(one.get(f"/v1/policies/{name}/decisions").json["decisions"])
     for other in others:
-        found = flag(one, name, {"targetingKey": "new", "age": 3}, 400, type=other)
-        assert found["errorCode"] == "TYPE_MISMATCH" and found["key"] == name
+        result = flag(one, name, {"targetingKey": "new", "age": 3}, 400, type=other)
+        assert result["errorCode"] == "TYPE_MISMATCH" and result["key"] == name
     assert len(one.get(f"/v1/policies/{name}/decisions").json["decisions"]) == before == 8
 
 
@@ -152,8 +156,8 @@ def test_arms_without_a_value_are_not_available(one):
 def test_nested_contexts(one):
     """They are flattened, as in logs."""
     one.post("/v1/policies", {"name": "named", "arms": ["a", "b"]})
-    found = flag(one, "named", {"targetingKey": "t", "user": {"age": 3, "from": {"land": "FR"}}, "tags": ["x", "y"]})
-    kept = one.get(f"/v1/policies/named/decisions/{found['metadata']['decision']}").json["context"]
+    result = flag(one, "named", {"targetingKey": "t", "user": {"age": 3, "from": {"land": "FR"}}, "tags": ["x", "y"]})
+    kept = one.get(f"/v1/policies/named/decisions/{result['metadata']['decision']}").json["context"]
     assert kept == {"user.age": 3, "user.from.land": "FR", "tags": ["x", "y"]}
 
 
@@ -161,8 +165,8 @@ def test_nested_contexts(one):
 def test_names_are_not_multiplied(one, path):
     """Flattened, a name stands before each of those within: 54 KB would be 13 MB, for every policy that is asked. Control: short ones."""
     for name, inner in (("n" * 53_000, {f"a{k}": 1 for k in range(250)}), ("n", {"m" * 995: {"o" * 5: 1}})):
-        found = one.post(path, {"context": {name: inner}})
-        assert found.status in (400, 422) and "more than 1,000. Shorten it" in found.raw.decode()
+        response = one.post(path, {"context": {name: inner}})
+        assert response.status in (400, 422) and "more than 1,000. Shorten it" in response.raw.decode()
     assert one.post(path, {"context": {"n": {"m" * 995: {"oo": 1}}}}).status in (200, 201)
 
 

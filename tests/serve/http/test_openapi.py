@@ -17,7 +17,7 @@ UPDATES = 30
 
 def typed():
     """The operations whose answers are objects, and their types by status."""
-    found = {}
+    values = {}
     for each in endpoints():
         kinds = {
             status: kind if isinstance(kind, tuple) else (kind,)
@@ -25,8 +25,8 @@ def typed():
             if status < 300 and kind is not None and not isinstance(kind, str)
         }
         if kinds and each.path not in ("/openapi.json", "/v1/limits"):
-            found[each.method, plain(each.path)] = kinds
-    return found
+            values[each.method, plain(each.path)] = kinds
+    return values
 
 
 TYPED = typed()
@@ -59,19 +59,19 @@ class Asked:
         self.one, self.seen = one, set()
 
     def __call__(self, method, path, body=None, **more):
-        found = self.one.ask(method, path, body, **more)
+        result = self.one.ask(method, path, body, **more)
         bare = path.partition("?")[0]
         for (its, pattern), kinds in TYPED.items():
-            if its == method and re.fullmatch(re.sub(r"{\w+}", "[^/]+", pattern), bare) and found.status in kinds:
-                assert fits(kinds[found.status], found.json), (method, path, found.json, kinds[found.status])
+            if its == method and re.fullmatch(re.sub(r"{\w+}", "[^/]+", pattern), bare) and result.status in kinds:
+                assert fits(kinds[result.status], result.json), (method, path, result.json, kinds[result.status])
                 self.seen.add((its, pattern))
-        return found
+        return result
 
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("http") / "hsb.db") as found:
-        yield found
+    with running(tmp_path_factory.mktemp("http") / "hsb.db") as result:
+        yield result
 
 
 OCTETS = {"Content-Type": "application/octet-stream"}
@@ -83,8 +83,8 @@ PERSON = {"context": {"targetingKey": "anna", "x": 1}}
 
 def test_every_answer_is_as_described(one):
     ask = Asked(one)
-    made = ask("POST", "/v1/policies", {"name": "home", "arms": ["a", "b"], "flag": {"values": {"a": True, "b": False}}})
-    assert made.status == 201, made
+    response = ask("POST", "/v1/policies", {"name": "home", "arms": ["a", "b"], "flag": {"values": {"a": True, "b": False}}})
+    assert response.status == 201, response
     for k in range(UPDATES):
         ask("POST", f"{P}/decisions?receipt=true", {"id": f"d{k}", "context": {"x": k % 5}})
         ask("POST", f"/v1/decisions/d{k}/reward", {"reward": k % 2})
@@ -143,35 +143,37 @@ def test_every_answer_is_as_described(one):
 def test_what_it_says_is_checked(one):
     """The test above notices a field too many, one that is missing, and another type."""
     (kind,) = TYPED["GET", "/v1/policies/{policy}/probabilities"][200]
-    said = {"version": 3, "probabilities": {"a": 0.5}}
-    assert fits((kind,), said)
-    for wrong in (said | {"more": 1}, {"version": 3}, said | {"version": "3"}):
+    answers = {"version": 3, "probabilities": {"a": 0.5}}
+    assert fits((kind,), answers)
+    for wrong in (answers | {"more": 1}, {"version": 3}, answers | {"version": "3"}):
         assert not fits((kind,), wrong)
 
 
 def test_no_answer_is_free_form():
-    found = document(endpoints())
+    result = document(endpoints())
     free = [
         (method, path)
-        for path, methods in found["paths"].items()
+        for path, methods in result["paths"].items()
         for method, each in methods.items()
-        for status, said in each["responses"].items()
-        if status < "300" and said.get("content", {}).get("application/json", {}).get("schema") == {"type": "object"}
+        for status, answer in each["responses"].items()
+        if status < "300" and answer.get("content", {}).get("application/json", {}).get("schema") == {"type": "object"}
     ]
     assert free == [("get", "/openapi.json")]  # which describes itself
-    assert '"default"' not in json.dumps(found["components"])
+    assert '"default"' not in json.dumps(result["components"])
 
 
 def test_operations_have_names_for_people():
-    found = [each["operationId"] for methods in document(endpoints())["paths"].values() for each in methods.values()]
-    assert len(set(found)) == len(found) and all(re.fullmatch(r"[a-z]+(_[a-z]+)*", name) for name in found)
-    assert {"decide", "decide_batch", "reward", "reward_batch", "create_policy", "list_policies", "evaluate_flag"} <= set(found)
+    results = [each["operationId"] for methods in document(endpoints())["paths"].values() for each in methods.values()]
+    assert len(set(results)) == len(results) and all(re.fullmatch(r"[a-z]+(_[a-z]+)*", name) for name in results)
+    assert {"decide", "decide_batch", "reward", "reward_batch", "create_policy", "list_policies", "evaluate_flag"} <= set(
+        results
+    )
 
 
 def test_limits_are_as_they_are(one):
     """Numbers are whole numbers with their bounds, batches and arms have lengths, a reward or a loss is given."""
-    found = document(endpoints())
-    by_name = {each["operationId"]: each for methods in found["paths"].values() for each in methods.values()}
+    result = document(endpoints())
+    by_name = {each["operationId"]: each for methods in result["paths"].values() for each in methods.values()}
 
     def given(operation, name):
         return next(each["schema"] for each in by_name[operation]["parameters"] if each["name"] == name)
@@ -183,7 +185,7 @@ def test_limits_are_as_they_are(one):
     for name in ("a-1", "two words", "", "x" * 255, "x" * 256):
         sent = one.post("/v1/clock/confirm", headers={"Idempotency-Key": name})
         assert (re.fullmatch(pattern, name) is not None) == (sent.status == 200), name
-    schemas = found["components"]["schemas"]
+    schemas = result["components"]["schemas"]
     rows = schemas["DecideBatch"]["properties"]["decisions"]
     assert (rows["minItems"], rows["maxItems"]) == (1, one.get("/v1/limits").json["rows"])
     arms = schemas["PolicyBody"]["properties"]["arms"]

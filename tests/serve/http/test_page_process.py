@@ -21,7 +21,7 @@ UPDATES = 24_000
 def test_a_process_that_hangs_holds_up_nothing_but_looks(tmp_path):
     with running(tmp_path / "hsb.db", ServerSettings(read_seconds=1.0)) as one:
         one.make()
-        made = [decide(one, "home")["id"] for _ in range(2)]
+        decisions = [decide(one, "home")["id"] for _ in range(2)]
         until = time.monotonic() + LIMIT
         while (first := one.get("/p/home/overview.json")).status != 200:  # its start may take longer than a look may
             assert first.status == 503 and first.headers["retry-after"] and time.monotonic() < until
@@ -30,15 +30,15 @@ def test_a_process_that_hangs_holds_up_nothing_but_looks(tmp_path):
         try:
             looks = [one.get(path) for path in ("/p/home/overview", "/p/home/arms", "/policies.json")]
             assert [each.status for each in looks] == [503] * 3 and all("retry-after" in each.headers for each in looks)
-            assert one.post(f"/v1/decisions/{made[0]}/reward", {"reward": 1}).status == 200
+            assert one.post(f"/v1/decisions/{decisions[0]}/reward", {"reward": 1}).status == 200
             assert one.get("/readyz").status == 200 and decide(one, "home")["id"]
         finally:
             os.kill(number, signal.SIGKILL)
-        assert one.post(f"/v1/decisions/{made[1]}/reward", {"reward": 1}).status == 200
+        assert one.post(f"/v1/decisions/{decisions[1]}/reward", {"reward": 1}).status == 200
         until = time.monotonic() + LIMIT
-        while (found := one.get("/p/home/overview.json")).status != 200:
-            assert found.status == 503 and time.monotonic() < until
-        assert found.json["updates"] == 2 and one.service.figures.process.pid != number
+        while (result := one.get("/p/home/overview.json")).status != 200:
+            assert result.status == 503 and time.monotonic() < until
+        assert result.json["updates"] == 2 and one.service.figures.process.pid != number
 
 
 def test_a_fault_of_a_view_is_500_and_the_next_look_is_answered(tmp_path, capfd):
@@ -71,9 +71,9 @@ def test_a_restarted_service_goes_on_with_what_was_read(journal):
     for _ in range(2):
         with running(journal, admin_key=key) as one:
             until = time.monotonic() + LIMIT
-            while (found := one.get("/p/home/overview.json")).status != 200 or found.json["behind"]:
-                assert time.monotonic() < until, found
+            while (result := one.get("/p/home/overview.json")).status != 200 or result.json["behind"]:
+                assert time.monotonic() < until, result
                 time.sleep(0.05)
-            seen.append(found.json)
+            seen.append(result.json)
         assert len(list(journal.with_name("hsb.db-page").iterdir())) == 1
     assert seen[0]["rows"] == seen[1]["rows"] and seen[0]["updates"] == seen[1]["updates"] == UPDATES

@@ -15,9 +15,9 @@ SMALL = ServerSettings(header_seconds=1.0, body_seconds=1.0, connections=40, bod
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("http") / "hsb.db", SMALL) as found:
-        found.make()
-        yield found
+    with running(tmp_path_factory.mktemp("http") / "hsb.db", SMALL) as result:
+        result.make()
+        yield result
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def one(tmp_path_factory):
     ],
 )  # fmt: skip
 def test_refused(one, method, path, body, status, kind, pointer, words):
-    found = one.ask(method, path, body)
-    assert found.status == status, found
-    assert found.headers["content-type"] == "application/problem+json"
-    problem = found.json
+    response = one.ask(method, path, body)
+    assert response.status == status, response
+    assert response.headers["content-type"] == "application/problem+json"
+    problem = response.json
     assert (
         problem["type"] == f"/problems/{kind}"
         and problem["status"] == status
-        and problem["request_id"] == found.headers["x-request-id"]
+        and problem["request_id"] == response.headers["x-request-id"]
     )
     assert problem.get("pointer") == pointer and words in problem["detail"], problem
 
@@ -76,10 +76,10 @@ def test_a_header_that_does_not_come(one):
         assert slow.recv(10) == b""  # hung up on
     with connected(one) as kept:  # the second request of a connection too
         kept.sendall(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
-        said = b""
-        while b"}" not in said:
-            said += kept.recv(4096)
-        assert b"200 OK" in said
+        data = b""
+        while b"}" not in data:
+            data += kept.recv(4096)
+        assert b"200 OK" in data
         kept.sendall(b"GET /heal")
         assert kept.recv(10) == b""
 

@@ -41,7 +41,7 @@ def test_rewards_wait_for_no_reader(one, name, policies):
 
 
 def test_a_quick_look_waits_for_no_long_one(one, name):
-    made = decide(one, name)["id"]
+    decision = decide(one, name)["id"]
     with busy_readers(one, 5):
-        assert one.get(f"/v1/policies/{name}/decisions/{made}").status == 200
+        assert one.get(f"/v1/policies/{name}/decisions/{decision}").status == 200
         assert one.get("/v1/audit").status == 200

@@ -12,12 +12,12 @@ def test_etags(one, name):
     url = f"/v1/policies/{name}"
     tag = one.get(url).headers["etag"]
     for same in (tag, "*", f'"x", {tag}', f"W/{tag}"):
-        found = one.get(url, headers={"If-None-Match": same})
-        assert found.status == 304 and found.raw == b"" and found.headers["etag"] == tag
+        response = one.get(url, headers={"If-None-Match": same})
+        assert response.status == 304 and response.raw == b"" and response.headers["etag"] == tag
     assert one.get(url, headers={"If-None-Match": '"x"'}).status == 200
     assert one.ask("PATCH", url, {"floor": 0.1}, headers={"If-Match": '"x"'}).status == 412
-    found = one.ask("PATCH", url, {"floor": 0.1}, headers={"If-Match": f'"x", {tag}'})
-    assert found.status == 200 and found.headers["etag"] != tag
+    response = one.ask("PATCH", url, {"floor": 0.1}, headers={"If-Match": f'"x", {tag}'})
+    assert response.status == 200 and response.headers["etag"] != tag
     assert one.ask("PATCH", url, {"floor": 0.2}, headers={"If-Match": tag}).status == 412
     assert one.get(url, headers={"If-None-Match": tag}).status == 200
 
@@ -32,9 +32,9 @@ def test_lists_lead_on(one, name):
     ):
         rows = []
         while path is not None:
-            found = one.get(path)
-            rows += found.json[what]
-            link = found.headers.get("link")
+            response = one.get(path)
+            rows += response.json[what]
+            link = response.headers.get("link")
             assert link is None or link.endswith('; rel="next"')
             path = None if link is None else link[1 : link.index(">")]
         assert len(rows) == whole == len({json.dumps(row) for row in rows})
@@ -43,16 +43,16 @@ def test_lists_lead_on(one, name):
 def test_rules_have_a_limit_of_time(tmp_path):
     with running(tmp_path / "hsb.db", ServerSettings(read_seconds=0.05)) as one:
         one.make(policy={"kind": "HSB"})
-        made = one.post("/v1/policies/home/decisions", {"context": {"x": 1}}).json
-        one.post(f"/v1/decisions/{made['id']}/reward", {"reward": 1})
-        found = one.get("/v1/policies/home/rules")
-        assert found.status == 503 and found.headers["retry-after"] == "60" and "took longer" in found.json["detail"]
+        reply = one.post("/v1/policies/home/decisions", {"context": {"x": 1}}).json
+        one.post(f"/v1/decisions/{reply['id']}/reward", {"reward": 1})
+        response = one.get("/v1/policies/home/rules")
+        assert response.status == 503 and response.headers["retry-after"] == "60" and "took longer" in response.json["detail"]
 
 
 def test_what_can_be_read(one, name):
     for k in range(6):
-        made = decide(one, name, context=k / 6)
-        one.post(f"/v1/decisions/{made['id']}/reward", {"reward": k % 2})
+        decision = decide(one, name, context=k / 6)
+        one.post(f"/v1/decisions/{decision['id']}/reward", {"reward": k % 2})
     p = f"/v1/policies/{name}"
     listed = one.get(f"{p}/decisions?limit=4")
     assert len(listed.json["decisions"]) == 4
@@ -77,7 +77,7 @@ def test_what_can_be_read(one, name):
 
 def test_rules(one):
     one.make("ruled", policy={"kind": "HSB", "structure": {"kind": "BinaryTree", "depth": 3}})
-    made = decide(one, "ruled")
-    one.post(f"/v1/decisions/{made['id']}/reward", {"reward": 1})
-    found = one.get("/v1/policies/ruled/rules").json
-    assert found["version"] == 2 and any("play" in line for line in found["rules"])
+    decision = decide(one, "ruled")
+    one.post(f"/v1/decisions/{decision['id']}/reward", {"reward": 1})
+    response = one.get("/v1/policies/ruled/rules").json
+    assert response["version"] == 2 and any("play" in line for line in response["rules"])

@@ -30,11 +30,11 @@ def test_a_kill_takes_no_reward(tmp_path):
         service.make(home=SPEC)
         for body in made:  # of the process before
             given = {"reward": 1, "receipt": body["receipt"]}
-            status, found = service.ask("POST", f"/v1/decisions/{body['id']}/reward", given)
-            assert status == 200 and found["status"] == "learned", found
+            status, result = service.ask("POST", f"/v1/decisions/{body['id']}/reward", given)
+            assert status == 200 and result["status"] == "learned", result
         if made:
-            said = [("decision", body["id"], "home", body["arm"], body["propensity"]) for body in made]
-            sound(path, SimpleNamespace(said=said, strange=[]))
+            messages = [("decision", body["id"], "home", body["arm"], body["propensity"]) for body in made]
+            sound(path, SimpleNamespace(said=messages, strange=[]))
         made = []
         clients = [threading.Thread(target=decided, args=(service, made)) for _ in range(4)]
         for client in clients:

@@ -40,17 +40,17 @@ def test_what_is_old_and_what_waits(at):
     filled(at, 0, 40)
     at.later(2 * HOUR)
     filled(at, 40, 60)
-    found = old_contexts(at.store, 1, at.wall - HOUR, 0)
+    result = old_contexts(at.store, 1, at.wall - HOUR, 0)
     assert (
-        found.ids == [f"d{k}" for k in range(40) if k % 10 != 9]
-        and found.waiting == 10
-        and found.place == 40
-        and not found.more
+        result.ids == [f"d{k}" for k in range(40) if k % 10 != 9]
+        and result.waiting == 10
+        and result.position == 40
+        and not result.more
     )
-    assert found.learned == 1 + 36
+    assert result.learned == 1 + 36
     assert old_contexts(at.store, 1, at.wall + 1, 40).ids == [f"d{k}" for k in range(40, 59) if k % 10 != 9]
     assert old_contexts(at.store, 2, at.wall + 1, 0) == ([], 0, None, 60, False)
-    answer = at.ask(Forget(0, "home", [f"d{k}" for k in range(40)], found.learned, True))
+    answer = at.ask(Forget(0, "home", [f"d{k}" for k in range(40)], result.learned, True))
     assert answer.body["forgotten"] == 36 == at.core.counts["forgotten"]
     assert [text == "" for text in contexts(at)] == [k < 40 and k % 10 != 9 for k in range(60)]
     at.later(4 * HOUR)  # those that waited are closed
@@ -63,10 +63,10 @@ def test_many_are_taken_in_parts(at):
     for k in range(0, 3 * ROWS, 1000):
         at.ask_all([Decide(j, "home", f"d{j}", 0.5) for j in range(k, k + 1000)])
     at.later(25 * HOUR)
-    place, ids, more = 0, [], True
+    position, ids, more = 0, [], True
     while more:
-        found = old_contexts(at.store, 1, at.wall, place)
-        ids, place, more = ids + found.ids, found.place, found.more
+        result = old_contexts(at.store, 1, at.wall, position)
+        ids, position, more = ids + result.ids, result.position, result.more
     assert len(ids) == len(set(ids)) == len(contexts(at))
 
 
@@ -91,12 +91,12 @@ def test_nothing_is_forgotten_where_the_snapshot_cannot_be_read(at, monkeypatch)
     filled(at, 0, 20)
     real = sealed_snapshots.pack
     monkeypatch.setattr(sealed_snapshots, "pack", lambda policy: real(policy)[:-30])
-    found = at.ask(Forget(0, "home", ["d1"]))
-    assert found.status == "refused" and "cannot be read again" in found.body["detail"]
+    response = at.ask(Forget(0, "home", ["d1"]))
+    assert response.status == "refused" and "cannot be read again" in response.body["detail"]
     assert all(contexts(at)) and not snapshots(at)
     assert at.says(Change(0, "home", {"floor": 0.1})) == "done"  # what came after it is carried out
-    found = at.ask(TakeSnapshot(0, "home"))
-    assert found.status == "refused" and "cannot be read again" in found.body["detail"] and not snapshots(at)
+    response = at.ask(TakeSnapshot(0, "home"))
+    assert response.status == "refused" and "cannot be read again" in response.body["detail"] and not snapshots(at)
     monkeypatch.undo()
     assert at.says(Forget(0, "home", ["d1"])) == "done" and snapshots(at) == [at.home.version]
 

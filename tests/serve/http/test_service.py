@@ -19,9 +19,9 @@ SMALL = ServerSettings(header_seconds=1.0, body_seconds=1.0, connections=40, bod
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("http") / "hsb.db", SMALL) as found:
-        found.make()
-        yield found
+    with running(tmp_path_factory.mktemp("http") / "hsb.db", SMALL) as result:
+        result.make()
+        yield result
 
 
 def test_overload(tmp_path):
@@ -30,26 +30,26 @@ def test_overload(tmp_path):
         one.make()
         gate, commit = threading.Event(), one.service.store.commit
         one.service.store.commit = lambda batch: (gate.wait(LIMIT), commit(batch))[1]
-        found = []
+        results = []
 
         def client(k):
             connection = http.client.HTTPConnection("127.0.0.1", one.port, timeout=LIMIT)
             connection.request("POST", DECIDE, json.dumps({"id": f"d{k}"}), {"Authorization": f"Bearer {one.key}"})
             answer = connection.getresponse()
             answer.read()
-            found.append((answer.status, answer.headers["retry-after"]))
+            results.append((answer.status, answer.headers["retry-after"]))
             connection.close()
 
         threads = [threading.Thread(target=client, args=(k,)) for k in range(200)]
         for thread in threads:
             thread.start()
-        wait_until(lambda: len(found) >= 100)
-        assert set(found) == {(503, "1")}
+        wait_until(lambda: len(results) >= 100)
+        assert set(results) == {(503, "1")}
         assert len(one.service.core.waiting) == 20
         gate.set()
         for thread in threads:
             thread.join()
-        statuses = [status for status, _ in found]
+        statuses = [status for status, _ in results]
         assert set(statuses) == {201, 503} and 20 <= statuses.count(201) <= 60
         assert one.post(DECIDE, {}).status == 201  # as before
 
@@ -80,8 +80,8 @@ def test_a_journal_that_is_lost(tmp_path, monkeypatch):
             raise sqlite3.OperationalError("disk I/O error")
 
         monkeypatch.setattr(one.service.store, "facts", fail)
-        found = one.post(DECIDE, {})
-        assert found.status == 503 and found.headers["retry-after"] == "1"
+        response = one.post(DECIDE, {})
+        assert response.status == 503 and response.headers["retry-after"] == "1"
         again = one.post(DECIDE, {})
         assert again.status == 503 and one.get("/readyz", key=None).status == 503
         wait_until(lambda: ended)

@@ -65,16 +65,16 @@ def test_who_asks_meanwhile_hears_how_far_it_is(tmp_path, starts):
     port, _ = starts(app)
     assert ask(port, "GET", "/healthz")[0] == 200
     progress.recovering(1, 3, 400, 10_000)
-    status, headers, found = ask(port, "GET", "/readyz")
-    assert status == 503 and headers["retry-after"] and (found["status"], found["doing"]) == ("starting", "recovering")
-    assert found["policies"] == {"done": 1, "of": 3} and found["rows_of_the_next"] == {"done": 400, "of": 10_000}
+    status, headers, result = ask(port, "GET", "/readyz")
+    assert status == 503 and headers["retry-after"] and (result["status"], result["doing"]) == ("starting", "recovering")
+    assert result["policies"] == {"done": 1, "of": 3} and result["rows_of_the_next"] == {"done": 400, "of": 10_000}
     for method, path in (("POST", "/v1/policies/home/decisions"), ("GET", "/"), ("GET", "/v1/policies"), ("GET", "/metrics")):
-        status, headers, found = ask(port, method, path, "{}" if method == "POST" else None)
+        status, headers, result = ask(port, method, path, "{}" if method == "POST" else None)
         assert (
             status == 503
             and headers["retry-after"]
-            and found["type"] == "/problems/starting"
-            and "recovering" in found["detail"]
+            and result["type"] == "/problems/starting"
+            and "recovering" in result["detail"]
         )
     go.set()
     wait_until(lambda: ask(port, "GET", "/readyz")[0] == 200)
@@ -97,10 +97,10 @@ def test_recovery_says_how_far_it_is(tmp_path):
         local.ask(Create(0, {"name": name, "arms": ["a", "b"], "policy": QUICK}, b"s" * 32))
     local.ask_all([Decide(k, "second", f"d{k}", 0.5) for k in range(500)])
     local.ask_all([Reward(k, f"d{k}", 1.0) for k in range(500)])
-    said = []
-    recover(local.store, lambda *each: said.append(each))
+    messages = []
+    recover(local.store, lambda *each: messages.append(each))
     local.close()
-    assert said[0] == (0, 2, 0, 0) and [each for each in said if each[0] == 1] == [
+    assert messages[0] == (0, 2, 0, 0) and [each for each in messages if each[0] == 1] == [
         (1, 2, 0, 0),
         (1, 2, 0, 501),
         (1, 2, 200, 501),

@@ -31,12 +31,12 @@ HOSTILE = [
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    made = harness.Harness(tmp_path_factory.mktemp("page") / "hsb.db")
-    harness.fill(made.local, "home", 400, hours=2.0, floor=0.1, baseline="spring sale")
-    made.local.ask(Create(1, {"name": "empty", "arms": ["a", "b"]}, b"e" * 32))
-    hostile(made.local)
-    yield made
-    made.close()
+    server = harness.Harness(tmp_path_factory.mktemp("page") / "hsb.db")
+    harness.fill(server.local, "home", 400, hours=2.0, floor=0.1, baseline="spring sale")
+    server.local.ask(Create(1, {"name": "empty", "arms": ["a", "b"]}, b"e" * 32))
+    hostile(server.local)
+    yield server
+    server.close()
 
 
 def hostile(local):
@@ -139,15 +139,15 @@ def test_every_view_has_a_twin_in_json(client, section):
     for name in ("home", "empty", "hostile"):
         answer = client.get(f"/p/{name}/{section}.json")
         assert answer.status_code == 200 and answer.headers["content-type"] == "application/json"
-        found = json.loads(answer.text, parse_constant=lambda what: pytest.fail(what))
-        assert (found["section"], found["policy"], found["synthetic"]) == (section, name, True)
+        result = json.loads(answer.text, parse_constant=lambda what: pytest.fail(what))
+        assert (result["section"], result["policy"], result["synthetic"]) == (section, name, True)
     assert [each["name"] for each in client.get("/policies.json").json()["policies"]] == ["home", "empty", "hostile"]
 
 
 def test_figures_are_those_of_the_journal(client, service):
-    found = client.get("/p/home/overview.json").json()
-    assert found["updates"] == service.core.policies["home"].updates == 392
-    assert found["waiting"]["count"] == 8
+    response = client.get("/p/home/overview.json").json()
+    assert response["updates"] == service.core.policies["home"].updates == 392
+    assert response["waiting"]["count"] == 8
     arms = client.get("/p/home/arms.json").json()["arms"]
     assert sum(each["played"] for each in arms) == 392 and sum(each["share"] for each in arms) == pytest.approx(1.0)
     delays = client.get("/p/home/feedback.json").json()
@@ -174,14 +174,14 @@ def test_what_cannot_be_found_or_tried_is_said(client):
 
 
 def test_empty_states_teach(tmp_path):
-    made = harness.Harness(tmp_path / "hsb.db")
+    server = harness.Harness(tmp_path / "hsb.db")
     try:
-        text = made.client().get("/").text
+        text = server.client().get("/").text
         assert text.count("curl -X POST http://testserver/v1/") == 3 and "/reward" in text
-        made.local.ask(Create(1, {"name": "new", "arms": ["a"]}, b"n" * 32))
-        assert made.client().get("/p/new/overview").text.count("/v1/policies/new/decisions") == 1
+        server.local.ask(Create(1, {"name": "new", "arms": ["a"]}, b"n" * 32))
+        assert server.client().get("/p/new/overview").text.count("/v1/policies/new/decisions") == 1
     finally:
-        made.close()
+        server.close()
 
 
 def test_the_part_that_refreshes_is_a_part(client):
@@ -197,9 +197,9 @@ def test_answers_are_safe_to_show(client):
 
 
 def test_forms_do_what_they_say(tmp_path):
-    made = harness.Harness(tmp_path / "hsb.db")
-    harness.fill(made.local, "home", 60, hours=1.0)
-    client, served = made.client(), made.core.policies["home"]
+    server = harness.Harness(tmp_path / "hsb.db")
+    harness.fill(server.local, "home", 60, hours=1.0)
+    client, served = server.client(), server.core.policies["home"]
 
     def send(section, **form):
         return client.post(f"/p/home/{section}", form)
@@ -227,10 +227,10 @@ def test_forms_do_what_they_say(tmp_path):
         assert client.get("/p/home/audit.json").json()["snapshots"][0]["same"] is True
         assert send("what-if", uniform="on", arm="gift card").status_code == 303
         assert "always gift card" in client.get("/p/home/what-if").text
-        did = [each["what"] for each in made.audit_entries]
+        did = [each["what"] for each in server.audit_entries]
         assert (did[0], did[-1], len(did)) == ("Evaluate", "Change", 9)
 
-        for section, form, said in (
+        for section, form, reply in (
             ("candidates", {"do": "ramp", "ramp": "250"}, "ramp must be a number in [0, 1]"),
             ("candidates", {"do": "ramp", "ramp": "<b>"}, "must be a number"),
             ("candidates", {"do": "add", "name": "x", "kind": "HSB", "settings": "{"}, "Settings must be JSON"),
@@ -241,30 +241,30 @@ def test_forms_do_what_they_say(tmp_path):
             ("settings", {"do": "x" * 70_000}, "65,536"),
         ):
             answer = send(section, **form)
-            assert answer.status_code == 422 and said in answer.text and 'role="alert"' in answer.text, form
+            assert answer.status_code == 422 and reply in answer.text and 'role="alert"' in answer.text, form
         assert not served.archived and send("settings", do="archive", name="home").status_code == 303 and served.archived
         assert client.get("/p/home/settings").text.count("<form") == 0
     finally:
-        made.close()
+        server.close()
 
 
 @pytest.mark.filterwarnings("ignore:(overflow|invalid value|divide by zero):RuntimeWarning")
 @pytest.mark.parametrize("reward", [1e308, 1e17, 1e-14, 5e-324])
 def test_rewards_too_large_and_too_small_for_sums(tmp_path, reward):
     """One policy with such rewards must not take the others' front page away."""
-    made = harness.Harness(tmp_path / "hsb.db")
+    server = harness.Harness(tmp_path / "hsb.db")
     spec = {"name": "far", "arms": ["a", "b"], "policy": {"kind": "Exp3", "reward_range": "auto"}}
     began = clock()
-    made.local.ask(Create(1, spec, b"f" * 32))
-    made.local.ask(AddCandidate(1, "far", "beside", {"kind": "Exp3"}))
+    server.local.ask(Create(1, spec, b"f" * 32))
+    server.local.ask(AddCandidate(1, "far", "beside", {"kind": "Exp3"}))
     for k in range(130):
         then = Now(began.wall + k * 10**8, began.mono + k * 10**8)
-        made.local.ask(Decide(2, "far", f"far-{k}", 0), then)
-        made.local.ask(Reward(3, f"far-{k}", reward if k % 50 or reward > 1e300 else -reward), then)
-    client = made.client()
+        server.local.ask(Decide(2, "far", f"far-{k}", 0), then)
+        server.local.ask(Reward(3, f"far-{k}", reward if k % 50 or reward > 1e300 else -reward), then)
+    client = server.client()
     for path in ("/", "/policies.json", *(f"{each}{end}" for each in views("far") for end in ("", ".json"))):
         assert client.get(path).status_code == 200, path
-    made.close()
+    server.close()
 
 
 # -- how it looks -------------------------------------------------------------------------------------------------------
@@ -295,9 +295,9 @@ def test_lines_and_arms_have_the_colours_of_other_pictures():
         assert colours.LIGHT[name] == look(policy).colour
     matplotlib = pytest.importorskip("matplotlib")
     for arms in (2, 3, 5, 12):
-        for place in range(arms):
-            theirs = matplotlib.colormaps["viridis"](0.15 + 0.8 * place / (arms - 1))
-            ours = [channel / 255 for channel in colours.channels(colours.arm_colour(place, arms))]
+        for index in range(arms):
+            theirs = matplotlib.colormaps["viridis"](0.15 + 0.8 * index / (arms - 1))
+            ours = [channel / 255 for channel in colours.channels(colours.arm_colour(index, arms))]
             assert ours == pytest.approx(theirs[:3], abs=0.02)
 
 

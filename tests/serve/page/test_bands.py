@@ -31,4 +31,4 @@ def test_more_rows_make_it_shorter():
 
 
 def test_errors_of_all_arms_add_to_no_more_than_one_error():
-    assert sum(bands.arm_error(place, first=3) for place in range(10_000)) <= bands.ERROR * (1 + 1e-9)
+    assert sum(bands.arm_error(index, first=3) for index in range(10_000)) <= bands.ERROR * (1 + 1e-9)

@@ -79,40 +79,40 @@ def browser():
     with playwright.sync_playwright() as driver:
         own = os.environ.get("HSB_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
         try:
-            found = driver.chromium.launch(executable_path=own, args=["--no-sandbox"])
+            result = driver.chromium.launch(executable_path=own, args=["--no-sandbox"])
         except playwright.Error as error:
             pytest.skip(f"no Chromium here: {str(error).splitlines()[0]}")
-        yield found
-        found.close()
+        yield result
+        result.close()
 
 
 @contextlib.contextmanager
 def looking(browser, **settings):
     context = browser.new_context(**settings)
-    page, said = context.new_page(), []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    yield page, said
+    page, messages = context.new_page(), []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    yield page, messages
     context.close()
 
 
 @pytest.mark.parametrize("width", [390, 1200])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_view_is_quiet_and_fits(browser, address, width, scheme):
-    with looking(browser, viewport={"width": width, "height": 900}, color_scheme=scheme) as (page, said):
+    with looking(browser, viewport={"width": width, "height": 900}, color_scheme=scheme) as (page, answer):
         for view in VIEWS:
             page.goto(address + view)
             assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0, view
             assert page.locator("main h1").count() == 1
             assert page.evaluate(PALE) == [], view
-        assert said == []
+        assert answer == []
         page.evaluate("document.querySelector('h1').style.color = '#777'")
         assert page.evaluate(PALE) == ["Overview"]  # the negative control: a grey that cannot be read
         page.evaluate(
             "document.body.append(Object.assign(document.createElement('img'), {src: 'https://elsewhere.test/x.png'}))"
         )
         page.wait_for_timeout(300)
-        assert any("Content Security Policy" in each for each in said)  # and here: what is not ours is refused, and heard of
+        assert any("Content Security Policy" in each for each in answer)  # and here: what is not ours is refused, and heard of
 
 
 def test_without_a_script_it_says_the_same(browser, address):
@@ -123,7 +123,7 @@ def test_without_a_script_it_says_the_same(browser, address):
 
 
 def test_the_script_refreshes_one_part(browser, address):
-    with looking(browser) as (page, said):
+    with looking(browser) as (page, answer):
         page.goto(address + "/p/home/overview")
         page.evaluate(
             "document.querySelector('#live').dataset.mark = 'kept'; document.querySelector('#live .state').textContent = 'old'"
@@ -136,7 +136,7 @@ def test_the_script_refreshes_one_part(browser, address):
         assert page.locator("#live .state").inner_text() != "old"
         assert page.evaluate("document.querySelector('#live').dataset.mark") == "kept"
         assert page.locator("details").first.evaluate("each => each.open")
-        assert said == []
+        assert answer == []
 
 
 def test_the_keyboard_gets_everywhere(browser, address):
@@ -154,11 +154,11 @@ def test_the_keyboard_gets_everywhere(browser, address):
 
 
 def test_forms_work_in_a_browser(browser, address):
-    with looking(browser) as (page, said):
+    with looking(browser) as (page, answer):
         page.goto(address + "/p/checkout/candidates")
         page.get_by_label("percent of traffic for the policy").fill("50")
         page.locator("#baseline").select_option("gift card")
         page.get_by_role("button", name="Change").click()
         assert "share of traffic is changed" in page.get_by_role("status").first.inner_text()
         assert "50 % of traffic" in page.locator("#live").inner_text()
-        assert said == []
+        assert answer == []

@@ -9,8 +9,8 @@ from hsb.serve.page import colours
 
 @pytest.mark.parametrize("arms", [2, 5, 8])
 def test_arms_have_colours_of_their_own(arms):
-    found = [colours.arm_colour(place, arms) for place in range(arms)]
-    assert len(set(found)) == arms and all(len(colour) == 7 and colour[0] == "#" for colour in found)
+    results = [colours.arm_colour(index, arms) for index in range(arms)]
+    assert len(set(results)) == arms and all(len(colour) == 7 and colour[0] == "#" for colour in results)
 
 
 def test_contrast_is_that_of_wcag():

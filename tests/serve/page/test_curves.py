@@ -13,11 +13,11 @@ def tally(tmp_path_factory):
     local = Local(tmp_path_factory.mktemp("curves") / "hsb.db")
     local.ask(Create(0, {"name": "home", "arms": ["a", "b"], "policy": {"kind": "Exp3"}, "floor": 0.2}, b"s" * 32))
     for k in range(300):
-        made = local.ask(Decide(k, "home", f"d{k}", 0.5))
-        local.ask(Reward(k, f"d{k}", float(made.body["arm"] == "a")))
+        decision = local.ask(Decide(k, "home", f"d{k}", 0.5))
+        local.ask(Reward(k, f"d{k}", float(decision.body["arm"] == "a")))
     served = local.core.policies["home"]
-    found, _ = TallyCache().tally(local.store, sheet(local.core, served, clock().wall))
-    yield found
+    result, _ = TallyCache().tally(local.store, sheet(local.core, served, clock().wall))
+    yield result
     local.close()
 
 
@@ -29,7 +29,7 @@ def test_times_rise_and_each_has_a_value(tally):
 
 
 def test_an_arm_that_is_better_is_seen_to_be(tally):
-    a, b = (curves.arm_curve(tally, name, place, 0.05) for place, name in enumerate("ab"))
+    a, b = (curves.arm_curve(tally, name, index, 0.05) for index, name in enumerate("ab"))
     assert a.value[-1] > curves.uniform_curve(tally, "uniform").value[-1] > b.value[-1]
 
 

@@ -12,11 +12,11 @@ from hsb.serve.core import Create
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    made = harness.Harness(tmp_path_factory.mktemp("page") / "hsb.db")
-    harness.fill(made.local, "home", 50)
-    made.local.ask(Create(1, {"name": "empty", "arms": ["a", "b"]}, b"e" * 32))
-    yield made
-    made.close()
+    server = harness.Harness(tmp_path_factory.mktemp("page") / "hsb.db")
+    harness.fill(server.local, "home", 50)
+    server.local.ask(Create(1, {"name": "empty", "arms": ["a", "b"]}, b"e" * 32))
+    yield server
+    server.close()
 
 
 def test_keys_see_their_policies_only(service):
@@ -44,9 +44,9 @@ def test_keys_see_their_policies_only(service):
 def test_keys_are_shown_to_those_who_may_ask_for_them(tmp_path):
     with running(tmp_path / "hsb.db") as one:
         one.make()
-        made = [("reader", ["read"], None), ("team", ["admin"], ["home"]), ("member", ["read"], ["home"])]
+        results = [("reader", ["read"], None), ("team", ["admin"], ["home"]), ("member", ["read"], ["home"])]
         keys = {}
-        for name, scopes, policies in made:
+        for name, scopes, policies in results:
             keys[name] = one.post("/v1/keys", {"name": name, "scopes": scopes, "policies": policies}).json["key"]
         one.get("/v1/nothing")  # a refusal that belongs to no policy
 

@@ -27,8 +27,8 @@ class Journal:
         arm, reward = rng.integers(2, size=ROWS).tolist(), rng.random(ROWS).tolist()
         self.entries, self.reads, self.cut = [], 0, None
         for k in range(ROWS):
-            made = filled(id=f"d{k}", arm=arm[k], propensity=0.5, u=0.5, available=ALL, ramp=1.0, at=k)
-            self.entries.append((StreamRow(1, k + 1, int(RowKind.UPDATE), f"d{k}", reward[k], False, None, None, k), made))
+            result = filled(id=f"d{k}", arm=arm[k], propensity=0.5, u=0.5, available=ALL, ramp=1.0, at=k)
+            self.entries.append((StreamRow(1, k + 1, int(RowKind.UPDATE), f"d{k}", reward[k], False, None, None, k), result))
         self.closed = [DecisionEnd(k + 1, arm[k], 0.5, ALL, k, "learned") for k in range(ROWS)]
 
     def stream(self, policy, after=0, limit=None):

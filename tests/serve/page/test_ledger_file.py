@@ -48,7 +48,7 @@ def test_a_restart_goes_on_from_the_file(tmp_path):
     assert 0 < rows <= 150 and tally.rows == whole.rows == 300
     assert tally.policy() == pytest.approx(whole.policy()) and tally.even_play() == pytest.approx(whole.even_play())
     assert tally.suspicion() == pytest.approx(whole.suspicion()) and list(tally.recent) == list(whole.recent)
-    assert [(each.place, each.rows) for each in tally.buckets] == [(each.place, each.rows) for each in whole.buckets]
+    assert [(each.index, each.rows) for each in tally.buckets] == [(each.index, each.rows) for each in whole.buckets]
     for mine, theirs in zip(tally.buckets, whole.buckets, strict=True):
         assert np.allclose(mine.sums, theirs.sums) and np.allclose(mine.played, theirs.played)
     assert third.updates[1].floors.floors == [0.0, 0.1]

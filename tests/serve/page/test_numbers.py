@@ -187,9 +187,9 @@ def test_honest_logs_are_believed_and_others_not():
 @pytest.mark.parametrize("first", [1, 2, 3, 50])
 def test_the_errors_of_all_arms_that_ever_come_add_up(first):
     """5 % at most, however many are added. The control: what was before, 5 % over the arms of the moment, has 6.25 % with a fourth arm."""
-    total = sum(arm_error(place, first) for place in range(first + 5000))
+    total = sum(arm_error(index, first) for index in range(first + 5000))
     assert 0.0499 < total <= 0.05
-    assert arm_error(0, first) > 0.7 * 0.05 / first and min(arm_error(place, first) for place in range(first + 100)) > 0.0
+    assert arm_error(0, first) > 0.7 * 0.05 / first and min(arm_error(index, first) for index in range(first + 100)) > 0.0
     assert math.isclose(3 * (0.05 / 3) + 0.05 / 4, 0.0625)
 
 
@@ -220,9 +220,9 @@ def test_updates_are_read_from_rows():
         (row(3, 1, "d", 1.0), decision(1, 0, b"\x05")),
         (row(4, 1, "e", 0.0), decision(2, 2, b"\x07")),
     ]
-    found = updates_of(entries, 3, floors)
-    assert found.arm.tolist() == [0, 2] and found.available.tolist() == [[True, False, True], [True, True, True]]
-    assert found.least.tolist() == pytest.approx(
+    result = updates_of(entries, 3, floors)
+    assert result.arm.tolist() == [0, 2] and result.available.tolist() == [[True, False, True], [True, True, True]]
+    assert result.least.tolist() == pytest.approx(
         [0.5 * 0.1 / 2, 0.5 * 0.4 / 3]
     )  # the floor of the decision's version, times the ramp
     assert floors.at(0) == 0.0

@@ -26,11 +26,11 @@ def test_it_goes_through_a_pipe(local):
     assert pickle.loads(pickle.dumps(page)) == page and (page.name, page.arms, page.updates) == ("home", ["a", "b"], 0)
 
 
-def test_arms_keep_their_places(local):
+def test_arms_keep_their_indices(local):
     local.ask(AddArm(1, "home", "c"))
     local.ask(RemoveArm(2, "home", "a"))
     page = taken(local)
-    assert page.active_arms == ["b", "c"] and page.removed == ["a"] and [page.place(arm) for arm in "abc"] == [0, 1, 2]
+    assert page.active_arms == ["b", "c"] and page.removed == ["a"] and [page.arm_index(arm) for arm in "abc"] == [0, 1, 2]
     assert page.first_arms == 2
 
 

@@ -30,8 +30,8 @@ def updates(made, name, contexts):
     made.local.ask(Create(1, {"name": name, "arms": ["a", "b"], "policy": {"kind": "HSB"}}, name[:1].encode() * 32))
     for k, context in enumerate(contexts):
         assert made.local.ask(Decide(2, name, f"{name}-{k}", context)).status == "created"
-    said = [made.local.ask(Reward(3, f"{name}-{k}", 1.0)).status for k in range(len(contexts))]
-    assert said == ["learned", *["not_learned"] * (len(contexts) - 1)]
+    messages = [made.local.ask(Reward(3, f"{name}-{k}", 1.0)).status for k in range(len(contexts))]
+    assert messages == ["learned", *["not_learned"] * (len(contexts) - 1)]
     return made.client()
 
 
@@ -42,9 +42,9 @@ def poisoned(made):
 
 def test_a_map_leaves_out_what_could_not_be_learned(made, poisoned):
     assert made.core.policies["poison"].live.not_learned == 1
-    found = poisoned.get("/p/poison/map.json").json()
-    assert found["error"] is None and found["context"] == {"country": 5} and found["x_steps"] == [5]
-    assert [row["context"] for row in found["point"]["nearest"]] == ['{"country": 5}'] and len(found["columns"]) == 1
+    result = poisoned.get("/p/poison/map.json").json()
+    assert result["error"] is None and result["context"] == {"country": 5} and result["x_steps"] == [5]
+    assert [row["context"] for row in result["point"]["nearest"]] == ['{"country": 5}'] and len(result["columns"]) == 1
     text = poisoned.get("/p/poison/map").text
     assert 'role="alert"' not in text and "DE" not in text
     entered = poisoned.get("/p/poison/map", params={"point": '{"country": "DE"}'}).text
@@ -64,10 +64,10 @@ def test_a_map_leaves_out_steps_that_the_policy_refuses(made):
     """A policy that has learned nothing takes contexts of any form; a name alone is none."""
     client = updates(made, "mixed", [{"name": "Ann", "age": 3}, 7.0])
     assert made.local.ask(Import(1, "mixed", pack(hsb.HSB(arms=["a", "b"])))).status == "done"
-    found = client.get("/p/mixed/map.json", params={"x": "name"}).json()
-    assert (found["error"], found["context"], found["x_steps"], found["columns"]) == (None, 7.0, [], [])
-    found = client.get("/p/mixed/map.json", params={"x": "age", "y": "name"}).json()
-    assert (found["error"], found["tiles"]) == (None, [])
+    response = client.get("/p/mixed/map.json", params={"x": "name"}).json()
+    assert (response["error"], response["context"], response["x_steps"], response["columns"]) == (None, 7.0, [], [])
+    response = client.get("/p/mixed/map.json", params={"x": "age", "y": "name"}).json()
+    assert (response["error"], response["tiles"]) == (None, [])
     assert client.get("/p/mixed/map", params={"x": "age", "y": "name"}).status_code == 200
 
 

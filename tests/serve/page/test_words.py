@@ -30,5 +30,5 @@ def test_a_share_that_is_not_all_is_not_said_to_be_all():
 
 
 def test_an_interval_has_its_ends():
-    said = words.interval(Band(0.5, 0.25, 0.75))
-    assert "0.25" in said and "0.75" in said
+    answer = words.interval(Band(0.5, 0.25, 0.75))
+    assert "0.25" in answer and "0.75" in answer

@@ -71,8 +71,8 @@ def test_files_are_for_their_owner_alone(tmp_path):
         for k in range(3):
             local.ask(Decide(0, "home", f"d{k}", {"x": float(k)}))
             local.ask(Reward(0, f"d{k}", 1.0))
-        made = {each.name: mode(each) for each in tmp_path.iterdir()}
-        assert {"hsb.db", "hsb.db-wal", "hsb.db-shm", "hsb.db.lock"} <= made.keys()
+        values = {each.name: mode(each) for each in tmp_path.iterdir()}
+        assert {"hsb.db", "hsb.db-wal", "hsb.db-shm", "hsb.db.lock"} <= values.keys()
         reader = SqliteReader(tmp_path / "hsb.db")
         reader.backup(tmp_path / "copy.db")
         for format in ("dsjson", "parquet"):
@@ -81,8 +81,8 @@ def test_files_are_for_their_owner_alone(tmp_path):
         local.close()
     finally:
         os.umask(before)
-    made |= {each.name: mode(each) for each in tmp_path.iterdir()}
-    assert set(made.values()) == {0o600}, made
+    values |= {each.name: mode(each) for each in tmp_path.iterdir()}
+    assert set(values.values()) == {0o600}, values
 
 
 def test_no_room_for_want_of_a_larger_file_is_no_lost_commit(tmp_path):

@@ -121,13 +121,13 @@ def cuts(count, folder, seed, sync=True):
 
 @pytest.mark.parametrize("part", range(2))
 def test_power_cuts(part, tmp_path):
-    made, each, began = 0, CUTS // 2, time.monotonic()
+    result, each, began = 0, CUTS // 2, time.monotonic()
     for k, first in enumerate(range(0, each, PROCESSES)):
         folder = tmp_path / str(k)
         folder.mkdir()
-        made += cuts(min(PROCESSES, each - first), folder, seed=1000 * part + k)
-    assert made > each  # something was answered between the cuts
-    figures("power cuts", cuts=each, acknowledged=made, lost=0, seconds=round(time.monotonic() - began, 1))
+        result += cuts(min(PROCESSES, each - first), folder, seed=1000 * part + k)
+    assert result > each  # something was answered between the cuts
+    figures("power cuts", cuts=each, acknowledged=result, lost=0, seconds=round(time.monotonic() - began, 1))
 
 
 def test_a_journal_that_does_not_sync_is_noticed(tmp_path):

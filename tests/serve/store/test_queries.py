@@ -26,7 +26,7 @@ def at(tmp_path):
 
 def test_ends_of_decisions(at):
     rows, last = at.store.ends(1, 0, 100)
-    assert last == 6 and [(row.place, row.how) for row in rows] == [
+    assert last == 6 and [(row.position, row.how) for row in rows] == [
         (1, "learned"),
         (2, "learned"),
         (3, "learned"),
@@ -36,9 +36,9 @@ def test_ends_of_decisions(at):
     ]
     arms = {row.id: row.arm for row in at.store.decisions(1)}
     assert [row.arm for row in rows] == [arms[f"d{k}"] for k in range(6)]
-    parts, place = [], 0
-    while place < last:
-        part, place = at.store.ends(1, place, 4)
+    parts, position = [], 0
+    while position < last:
+        part, position = at.store.ends(1, position, 4)
         parts += part
     assert parts == rows and at.store.ends(2, 0, 4) == ([], 4)
 

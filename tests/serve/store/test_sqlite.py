@@ -76,9 +76,9 @@ def test_it_goes_on_where_it_was(tmp_path):
     before = local.core.policies["home"].digests()
     local.close()
     again = Local(tmp_path / "hsb.db")
-    found = recover(again.store)["home"]
-    assert found.served.digests() == again.core.policies["home"].digests() == before
-    assert (found.since, found.served.version, found.notes) == (31, 51, [])
+    result = recover(again.store)["home"]
+    assert result.served.digests() == again.core.policies["home"].digests() == before
+    assert (result.since, result.served.version, result.notes) == (31, 51, [])
     assert again.ask(Decide(1, "home", "home-3", {"age": 3, "country": "d"})).status == "stored"
     assert again.ask(Reward(1, "home-3", 1.0)).status == "duplicate"
     again.close()
@@ -86,7 +86,7 @@ def test_it_goes_on_where_it_was(tmp_path):
 
 def test_one_row_at_a_time_or_many(tmp_path):
     """The fold is the same in whatever slices, for the default policy with late feedback and losses near 1."""
-    made = {}
+    values = {}
     for size in (1, 7, 100):
         local = Local(tmp_path / f"{size}.db")
         local.ask(Create(0, {"name": "home", "arms": ["a", "b"]}, SECRET))
@@ -95,12 +95,12 @@ def test_one_row_at_a_time_or_many(tmp_path):
             rewards = [Reward(k, f"d{k}", float(k % 11 == 0)) for k in range(start, start + 100)]
             for at in range(0, 100, size):
                 local.ask_all(rewards[at : at + size])
-        made[size] = local.core.policies["home"].digests()
-        assert recover(local.store)["home"].served.digests() == made[size]
+        values[size] = local.core.policies["home"].digests()
+        assert recover(local.store)["home"].served.digests() == values[size]
         report = check(local.store)
         assert report.sound and report.decisions == report.updates == 700
         local.close()
-    assert made[1] == made[7] == made[100]
+    assert values[1] == values[7] == values[100]
 
 
 def change(path, sql, *given):

@@ -39,8 +39,8 @@ def test_sums_over_time_are_those_of_the_rows(at, bucket):
             for k, value in enumerate((1, 0, row.reward, row.reward**2)):
                 values[k] += value
     assert {(start, arm): values for start, arm, *values in learned} == {
-        place: [n, defaulted, pytest.approx(total), pytest.approx(squares)]
-        for place, (n, defaulted, total, squares) in sums.items()
+        position: [n, defaulted, pytest.approx(total), pytest.approx(squares)]
+        for position, (n, defaulted, total, squares) in sums.items()
     }
 
 

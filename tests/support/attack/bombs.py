@@ -97,11 +97,11 @@ def tried(data: bytes) -> str:
 
 def bombs(count: int, seed: int = 0) -> dict[str, int]:
     """Try `count` bombs; return how often each outcome came."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for k in range(count):
         came = tried(drawn(np.random.default_rng([seed, k])))
-        found[came] = found.get(came, 0) + 1
-    return found
+        result[came] = result.get(came, 0) + 1
+    return result
 
 
 if __name__ == "__main__":

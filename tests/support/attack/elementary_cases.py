@@ -60,8 +60,8 @@ def values(name: str, count: int, seed: int) -> np.ndarray:
         some = [rng.uniform(-40, 709, size), rng.uniform(-1, 1, size), sizes[sizes < 1], -sizes[sizes < 1]]
     else:
         some = [rng.uniform(-1, 3, size), sizes, -sizes[sizes < 0.999], -1 + 10.0 ** rng.uniform(-16, 0, size)]
-    found = np.concatenate(some)
-    return found[: count if count < len(found) else None]
+    result = np.concatenate(some)
+    return result[: count if count < len(result) else None]
 
 
 @kernel
@@ -100,12 +100,12 @@ def compiled(name: str, x: np.ndarray) -> np.ndarray:
 
 def worst(name: str, count: int, seed: int) -> tuple[float, float]:
     """Return the largest error in units of the last place, and its argument; plain and compiled must agree bit for bit."""
-    found = 0.0, 0.0
+    result = 0.0, 0.0
     for x in parts(values(name, count, seed)):
         got = compiled(name, x)
         assert got.tobytes() == np.array([PLAIN[name](v) for v in x.tolist()]).tobytes(), name
-        found = max(found, max((units(name, v, g), v) for v, g in zip(x.tolist(), got.tolist(), strict=True)))
-    return found
+        result = max(result, max((units(name, v, g), v) for v, g in zip(x.tolist(), got.tolist(), strict=True)))
+    return result
 
 
 def parts(x: np.ndarray, size: int = 4096) -> Iterator[np.ndarray]:

@@ -23,29 +23,29 @@ def storm(seed: int, rounds: int = ROUNDS) -> str:
             run.round()
         before = run.policy.digest()
         for how in ({"effort": 0.2}, {"effort": 0.2, "rules": None}, {"effort": 0.05, "rules": 1}):
-            found = run.policy.explain(**how)  # type: ignore[arg-type]
-            share = sum(region.coverage for region in found)
-            if how.get("rules", MOST) is not None and len(found) > how.get("rules", MOST):
-                return f"WRONG {seed}: {len(found)} rules with {how}"
+            explanation = run.policy.explain(**how)  # type: ignore[arg-type]
+            share = sum(region.coverage for region in explanation)
+            if how.get("rules", MOST) is not None and len(explanation) > how.get("rules", MOST):
+                return f"WRONG {seed}: {len(explanation)} rules with {how}"
             if abs(share - 1.0) > 1e-6:
                 return f"WRONG {seed}: coverage adds to {share}"
             for t in range(10):
-                if found.arm_at(world.context(rng, t)) not in run.policy.arms:
+                if explanation.arm_at(world.context(rng, t)) not in run.policy.arms:
                     return f"WRONG {seed}: an arm that there is not"
-            str(found), found.to_dict()
+            str(explanation), explanation.to_dict()
         if run.policy.digest() != before:
             return f"WRONG {seed}: asking changed the policy"
     except Exception as error:  # whatever it is, it is reported
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        return f"WRONG {seed}: {type(error).__name__} at {place.filename.rpartition('/')[2]}:{place.lineno}: {str(error)[:200]}"
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return f"WRONG {seed}: {type(error).__name__} at {frame.filename.rpartition('/')[2]}:{frame.lineno}: {str(error)[:200]}"
     return "told"
 
 
 def storms(count: int, seed: int = 0) -> list[str]:
     """Try `count` worlds; return the errors."""
     with np.errstate(all="ignore"):
-        found = [storm(1000 * seed + k) for k in range(count)]
-    return [each for each in found if each != "told"]
+        results = [storm(1000 * seed + k) for k in range(count)]
+    return [each for each in results if each != "told"]
 
 
 if __name__ == "__main__":

@@ -58,12 +58,12 @@ def named(rounds: int, arms: int):
 
 
 def digests(rounds: int = ROUNDS, arms: int = 3) -> dict[str, str]:
-    found = {}
+    values = {}
     for name, policy, features in policies(arms):
         play(policy, features, rounds, arms)
-        found[name] = digest(policy)
-    found["no structure"] = digest(named(rounds, arms))
-    return found
+        values[name] = digest(policy)
+    values["no structure"] = digest(named(rounds, arms))
+    return values
 
 
 if __name__ == "__main__":

@@ -180,11 +180,11 @@ FLOATS += [float("nan"), float("inf"), -float("inf"), 4096.0, 2.0**53, 1e15, 1.0
 
 def leaves_of(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return paths to everything in a header; of a long list, some."""
-    found = [path] if path else []
+    results = [path] if path else []
     items = value.items() if isinstance(value, dict) else enumerate(value[:6]) if isinstance(value, list) else ()
     for key, inner in items:
-        found += leaves_of(inner, (*path, key))
-    return found
+        results += leaves_of(inner, (*path, key))
+    return results
 
 
 def forge_header(header: dict[str, Any], rng: np.random.Generator) -> None:
@@ -252,8 +252,8 @@ def forge(original: Original, rng: np.random.Generator) -> bytes:
     kind = rng.random()
     if kind < 0.1:
         data = bytearray(original.data)
-        for place in rng.integers(len(data), size=rng.integers(1, 6)):
-            data[place] = rng.integers(256)
+        for index in rng.integers(len(data), size=rng.integers(1, 6)):
+            data[index] = rng.integers(256)
         return bytes(data[: rng.integers(len(data))] if rng.random() < 0.1 else data)
     entries, header = dict(original.entries), copy.deepcopy(original.header)
     if kind < 0.4:
@@ -300,8 +300,8 @@ def outcome(data: bytes, original: Original, *, rounds: int, table: int) -> str:
     except hsb.InputError as error:
         return f"another policy, which refuses: {str(error)[:40]}"
     except Exception as error:  # whatever it is, it is reported
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        return f"WRONG {type(error).__name__} at {place.filename.rpartition('/')[2]}:{place.lineno}: {str(error)[:120]}"
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return f"WRONG {type(error).__name__} at {frame.filename.rpartition('/')[2]}:{frame.lineno}: {str(error)[:120]}"
     return "SLOW" if time.monotonic() - started > LIMIT else "another policy"
 
 

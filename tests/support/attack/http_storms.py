@@ -170,14 +170,14 @@ def said(port: int, parts: list[bytes]) -> list[int]:
 
 def storm(one: Running, count: int, seed: int = 0) -> Counter[int]:
     """Send `count` requests; return how often each status came. Raises AssertionError at a fault, or if other requests get no answer."""
-    rng, found = np.random.default_rng(seed), Counter[int]()
+    rng, result = np.random.default_rng(seed), Counter[int]()
     for _ in range(max(1, count // 3)):
-        found.update(said(one.port, [request(rng, one.key) for _ in range(rng.integers(1, 6))]))
+        result.update(said(one.port, [request(rng, one.key) for _ in range(rng.integers(1, 6))]))
         assert one.get("/healthz").status == 200
-    assert set(found) <= ALLOWED, found
-    made = one.post("/v1/policies/still/decisions", GOOD)
-    assert made.status == 201 and one.post(f"/v1/decisions/{made.json['id']}/reward", {"reward": 1}).status == 200
-    return found
+    assert set(result) <= ALLOWED, result
+    response = one.post("/v1/policies/still/decisions", GOOD)
+    assert response.status == 201 and one.post(f"/v1/decisions/{response.json['id']}/reward", {"reward": 1}).status == 200
+    return result
 
 
 def begun(path: Path) -> Running:
@@ -193,7 +193,7 @@ def tried(path: Path, count: int, seed: int = 0) -> Counter[int]:
     """Run a storm, and check the journal after it."""
     one = begun(path)
     try:
-        found = storm(one, count, seed)
+        result = storm(one, count, seed)
     finally:
         one.stop()
     reader = SqliteReader(path)
@@ -202,7 +202,7 @@ def tried(path: Path, count: int, seed: int = 0) -> Counter[int]:
     finally:
         reader.close()
     assert report.sound, report
-    return found
+    return result
 
 
 if __name__ == "__main__":

@@ -59,21 +59,21 @@ def storm(name: str, seed: int, rounds: int, each: float = 0.5) -> Storm:
     make, context_of = POLICIES[name]
     rng = np.random.default_rng(seed)
     more: dict[str, Any] = {"loss_range": "auto"} if rng.random() < 0.5 else {}
-    found = Storm(make(seed=0, **more), make(seed=0, **more))
+    result = Storm(make(seed=0, **more), make(seed=0, **more))
     waiting: list[tuple[hsb.Decision, hsb.Decision, float]] = []
     for t in range(rounds):
         context, u = context_of(rng, t), float(rng.random())
-        if rng.random() < each / 4 and interrupting.interrupted(lambda: found.policy.decide(context, u=u), _step(rng)):  # noqa: B023
-            found.interrupts += 1
-        decisions = found.policy.decide(context, u=u), found.twin.decide(context, u=u)
+        if rng.random() < each / 4 and interrupting.interrupted(lambda: result.policy.decide(context, u=u), _step(rng)):  # noqa: B023
+            result.interrupts += 1
+        decisions = result.policy.decide(context, u=u), result.twin.decide(context, u=u)
         assert decisions[0].arm == decisions[1].arm and decisions[0].propensity == decisions[1].propensity
         waiting.append((*decisions, float(rng.random() < 0.4) * (1.0 if not more else float(1 + t))))
         while waiting and rng.random() < 0.7:
-            _learn(found, *waiting.pop(int(rng.integers(len(waiting)))), rng, each)
+            _learn(result, *waiting.pop(int(rng.integers(len(waiting)))), rng, each)
     for last in waiting:
-        _learn(found, *last, rng, each)
-    assert found.policy.digest() == found.twin.digest(), f"{name}, seed {seed}: another state than without interrupts"
-    return found
+        _learn(result, *last, rng, each)
+    assert result.policy.digest() == result.twin.digest(), f"{name}, seed {seed}: another state than without interrupts"
+    return result
 
 
 def _learn(

@@ -99,7 +99,7 @@ def mutated(rng, raw: bytes, words: list[bytes]) -> bytes:
 
 def parquet_files(rng, folder):
     """Return small files of all kinds, and their content."""
-    made = {}
+    values = {}
     for name, options in {
         "binary": {"binary": True, "uniform": True, "d": 20},
         "numbers": {"uniform": True},
@@ -108,8 +108,8 @@ def parquet_files(rng, folder):
     }.items():
         path = folder / f"{name}.parquet"
         hsb.logs.write(path, [batch(rng, 40, **options), batch(rng, 25, **options)], "parquet")
-        made[name] = path.read_bytes(), told(hsb.logs.open(path))
-    return made
+        values[name] = path.read_bytes(), told(hsb.logs.open(path))
+    return values
 
 
 def parquet_storm(seed, count, folder):
@@ -133,11 +133,11 @@ def parquet_storm(seed, count, folder):
                 data[at : at + size] = data[other : other + len(data[at : at + size])]
         path.write_bytes(data)
         try:
-            found = told(hsb.logs.open(path))
+            result = told(hsb.logs.open(path))
         except ALLOWED as error:
             outcome[type(error).__name__] += 1
         else:
-            assert found == right, f"seed {seed}, file {i} ({name}) was read with other data"
+            assert result == right, f"seed {seed}, file {i} ({name}) was read with other data"
             outcome["equal"] += 1
     return outcome
 
@@ -162,20 +162,20 @@ def parquet_forgeries(seed, count, folder):
     table, facts = pq.read_table(path), json.loads(pq.ParquetFile(path).metadata.metadata[b"hsb"])
     del facts["digest"]
     for i in range(count):
-        said, changed = dict(facts), table
+        answer, changed = dict(facts), table
         if i % 3 == 0:
             key = list(FORGED)[int(rng.integers(0, len(FORGED)))]
-            said[key] = FORGED[key][int(rng.integers(0, len(FORGED[key])))]
+            answer[key] = FORGED[key][int(rng.integers(0, len(FORGED[key])))]
         elif i % 3 == 1:
             changed = _forged_column(pa, rng, table)
         else:
-            said["uniform"] = True
+            answer["uniform"] = True
             changed = _forged_column(pa, rng, table)
         if changed is not table:
             with suppress(ValueError, TypeError, AttributeError, OverflowError, pa.ArrowException):  # of what has no digest
-                said["groups"] = [digest(changed, facts["features"])]
-        said["digest"] = blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=16).hexdigest()
-        pq.write_table(changed.replace_schema_metadata({"hsb": json.dumps(said)}), path)
+                answer["groups"] = [digest(changed, facts["features"])]
+        answer["digest"] = blake2b(json.dumps(answer, sort_keys=True).encode(), digest_size=16).hexdigest()
+        pq.write_table(changed.replace_schema_metadata({"hsb": json.dumps(answer)}), path)
         try:
             sound(hsb.logs.open(path))
         except ALLOWED as error:
@@ -187,7 +187,7 @@ def parquet_forgeries(seed, count, folder):
 
 def _forged_column(pa, rng, table):
     name = table.schema.names[int(rng.integers(0, len(table.schema.names)))]
-    place, kind = table.schema.get_field_index(name), table.schema.field(name).type
+    index, kind = table.schema.get_field_index(name), table.schema.field(name).type
     values = table[name].to_pylist()
     for _ in range(rng.integers(1, 4)):
         i = int(rng.integers(0, len(values)))
@@ -203,7 +203,7 @@ def _forged_column(pa, rng, table):
         kind, values = [(pa.string(), ["x"] * len(values)), (pa.int64(), [1] * len(values)), (pa.null(), [None] * len(values))][
             int(rng.integers(0, 3))
         ]
-    return table.set_column(place, pa.field(name, kind), pa.array(values, kind))
+    return table.set_column(index, pa.field(name, kind), pa.array(values, kind))
 
 
 # -- lines ---------------------------------------------------------------------------------------------------------------
@@ -248,28 +248,28 @@ WORDS += [
 
 def text_files(rng, folder):
     """Return a good file of every text format: its lines, and the function that opens it."""
-    made = {}
+    values = {}
     small = batch(rng, 60, d=3, m=4)
     for format in ("vw", "dsjson"):
         hsb.logs.write(folder / f"good.{format}", [small], format)
-        made[format] = (folder / f"good.{format}").read_bytes().splitlines(keepends=True), {"format": format}
+        values[format] = (folder / f"good.{format}").read_bytes().splitlines(keepends=True), {"format": format}
     six = batch(rng, 60, d=6, m=5, uniform=True, arms=[str(k) for k in range(100, 105)])
     six = Batch.of(contexts=six.contexts, arm=six.arm, reward=six.reward.round(), propensity=six.propensity, arms=six.arms,
                    available=six.available, timestamp=six.timestamp)  # fmt: skip
     hsb.logs.write(folder / "good.r6a", [six], "yahoo-r6a")
-    made["yahoo-r6a"] = (folder / "good.r6a").read_bytes().splitlines(keepends=True), {"format": "yahoo-r6a"}
+    values["yahoo-r6a"] = (folder / "good.r6a").read_bytes().splitlines(keepends=True), {"format": "yahoo-r6a"}
     hsb.logs.write(folder / "good.r6b", hsb.logs.SyntheticToday(40, seed=3), "yahoo-r6b")
-    made["yahoo-r6b"] = (folder / "good.r6b").read_bytes().splitlines(keepends=True), {"format": "yahoo-r6b"}
+    values["yahoo-r6b"] = (folder / "good.r6b").read_bytes().splitlines(keepends=True), {"format": "yahoo-r6b"}
     rows = [f"{i},{a:.3f},{b:.3f},a{k},{p:.2f},{r},a0|a1|a2,2026-01-0{1 + i % 9}\n" for i, (a, b, k, p, r) in enumerate(
         zip(rng.normal(size=60), rng.normal(size=60), rng.integers(0, 3, 60), rng.uniform(0.1, 1, 60), rng.integers(0, 2, 60), strict=True)
     )]  # fmt: skip
     options = TABLE | {"available": "offer", "timestamp": "t", "id": "id", "format": "csv"}
-    made["csv"] = [b"id,x,y,shown,p,r,offer,t\n", *(row.encode() for row in rows)], options
+    values["csv"] = [b"id,x,y,shown,p,r,offer,t\n", *(row.encode() for row in rows)], options
     users = ",".join(f"user_feature_{k}" for k in range(4))
     rows = [f"2019-11-24 00:00:0{i % 10}+00:00,{i % 7},1,0,0.25,{i % 3},b{i % 2},c,d\n" for i in range(60)]
     head = f"timestamp,item_id,position,click,propensity_score,{users}\n"
-    made["obd"] = [head.encode(), *(row.encode() for row in rows)], {"format": "obd"}
-    return made
+    values["obd"] = [head.encode(), *(row.encode() for row in rows)], {"format": "obd"}
+    return values
 
 
 def line_storm(seed, count, folder):
@@ -285,12 +285,12 @@ def line_storm(seed, count, folder):
             begin = time.perf_counter()
             try:
                 log = hsb.logs.open(path, **options)
-                found = list(log)
+                results = list(log)
             except ALLOWED as error:
                 outcome[f"{name} {type(error).__name__}"] += 1
             else:
-                sound(found)
-                outcome[f"{name} rows"] += sum(map(len, found))
+                sound(results)
+                outcome[f"{name} rows"] += sum(map(len, results))
                 outcome[f"{name} problems"] += len(log.problems)
             slowest = max(slowest, time.perf_counter() - begin)
             done += len(new) - skip

@@ -82,8 +82,8 @@ def weather(k: int, seed: int, rounds: int) -> str:
             if facts(twin) != facts(policy):
                 return f"WRONG {policy!r:.200}: its twin goes another way"
     except Exception as error:  # whatever it is, it is reported
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{place.filename.rpartition('/')[2]}:{place.lineno}"
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{frame.filename.rpartition('/')[2]}:{frame.lineno}"
         return f"WRONG {policy!r:.200}: {type(error).__name__} at {where}: {str(error)[:200]}"
     return "calm"
 
@@ -91,11 +91,11 @@ def weather(k: int, seed: int, rounds: int) -> str:
 def storms(count: int, seed: int = 0, *, rounds: int = 40) -> list[str]:
     """Run `count` storms; return the errors."""
     with np.errstate(all="ignore"):
-        found = collections.Counter(weather(k, seed, rounds) for k in range(count))
-    for what in found:
+        result = collections.Counter(weather(k, seed, rounds) for k in range(count))
+    for what in result:
         if what != "calm":
-            print(what, found[what], flush=True)
-    return [what for what in found if what != "calm"]
+            print(what, result[what], flush=True)
+    return [what for what in result if what != "calm"]
 
 
 if __name__ == "__main__":

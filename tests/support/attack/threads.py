@@ -107,7 +107,7 @@ def frozen(make: Callable[[], hsb.Policy], seconds: float) -> dict[str, Any]:
 def learning(make: Callable[[], hsb.Policy], seconds: float) -> dict[str, Any]:
     """Decisions, feedback, files: each decision and each file must be what the same rounds, one after the other, give."""
     policy, until = make(), time.monotonic() + seconds
-    fresh, made, files = policy.copy(), [[] for _ in range(THREADS)], []  # type: ignore[var-annotated]
+    fresh, results, files = policy.copy(), [[] for _ in range(THREADS)], []  # type: ignore[var-annotated]
     folder = tempfile.TemporaryDirectory()
     double = [0]
 
@@ -116,8 +116,8 @@ def learning(make: Callable[[], hsb.Policy], seconds: float) -> dict[str, Any]:
         late = []
         while time.monotonic() < until:
             x, u = rng.random(2).tolist()
-            made[number].append((policy.decide(x, u=u), u))
-            late.append(made[number][-1][0])
+            results[number].append((policy.decide(x, u=u), u))
+            late.append(results[number][-1][0])
             if len(late) > 3:
                 decision = late.pop(int(rng.integers(len(late))))
                 decision.context = float(decision.context)
@@ -139,7 +139,7 @@ def learning(make: Callable[[], hsb.Policy], seconds: float) -> dict[str, Any]:
             time.sleep(0.01)
 
     raised = together([*(lambda number=number: work(number) for number in range(THREADS)), keep])
-    every = sorted((pair for some in made for pair in some), key=lambda pair: pair[0].memo.rounds)
+    every = sorted((pair for some in results for pair in some), key=lambda pair: pair[0].memo.rounds)
     learned = sorted((pair[0] for pair in every if pair[0]._learned_by), key=lambda decision: decision._learned_by[0][1])
     kept = sorted(files, key=lambda pair: pair[0].rounds)
     bad, unlike, at, next_file = 0, 0, 0, 0

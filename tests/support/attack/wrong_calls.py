@@ -23,7 +23,7 @@ import hsb.play
 import hsb.problems
 import hsb.theory
 
-PLACES = ("hsb", "hsb.theory", "hsb.logs", "hsb.features.encoders", "hsb.evaluate", "hsb.play", "hsb.problems")
+MODULES = ("hsb", "hsb.theory", "hsb.logs", "hsb.features.encoders", "hsb.evaluate", "hsb.play", "hsb.problems")
 ALLOWED = (hsb.InputError, hsb.FileError, hsb.StaleDecision)
 SECONDS = 10
 ABSENT = {"hsb.Classifier", "hsb.logs.convert"}  # **options
@@ -73,15 +73,15 @@ def good():
 
 def public():
     """Return everything public that can be called, by name."""
-    found = {}
-    for place in PLACES:
-        module = importlib.import_module(place)
+    values = {}
+    for module_name in MODULES:
+        module = importlib.import_module(module_name)
         for name in getattr(module, "__all__", []):
             thing = getattr(module, name)
             is_made = inspect.isclass(thing) and (issubclass(thing, BaseException) or inspect.isabstract(thing))
-            if callable(thing) and not is_made and f"{place}.{name}" not in ABSENT and thing not in found.values():
-                found[f"{place}.{name}"] = thing
-    return found
+            if callable(thing) and not is_made and f"{module_name}.{name}" not in ABSENT and thing not in values.values():
+                values[f"{module_name}.{name}"] = thing
+    return values
 
 
 def methods():

@@ -63,9 +63,9 @@ class Running:
         return self.ask("POST", path, body, **more)
 
     def make(self, name="home", **more):
-        found = self.post("/v1/policies", {"name": name, "arms": ["a", "b", "c"], "policy": QUICK} | more)
-        assert found.status == 201, found
-        return found.json
+        result = self.post("/v1/policies", {"name": name, "arms": ["a", "b", "c"], "policy": QUICK} | more)
+        assert result.status == 201, result
+        return result.json
 
     def stop(self):
         for connection in self.opened:
@@ -77,17 +77,17 @@ class Running:
 
 @contextmanager
 def running(path, settings=None, **more):
-    found = Running(path, settings, **more)
+    result = Running(path, settings, **more)
     try:
-        yield found
+        yield result
     finally:
-        found.stop()
+        result.stop()
 
 
 def decide(one, name, **body):
-    found = one.post(f"/v1/policies/{name}/decisions", {"context": 0.5} | body)
-    assert found.status in (200, 201), found
-    return found.json
+    response = one.post(f"/v1/policies/{name}/decisions", {"context": 0.5} | body)
+    assert response.status in (200, 201), response
+    return response.json
 
 
 def connected(one):
@@ -96,24 +96,24 @@ def connected(one):
 
 def answers(link, count=1):
     """The first lines of answers, until as many came or the connection is closed."""
-    said = b""
-    while said.count(b"HTTP/1.1 ") < count or not said.partition(b"\r\n\r\n")[2]:
+    data = b""
+    while data.count(b"HTTP/1.1 ") < count or not data.partition(b"\r\n\r\n")[2]:
         try:
             part = link.recv(65536)
         except ConnectionError:
             break
         if not part:
             break
-        said += part
-    return [each[:3].decode() for each in said.split(b"HTTP/1.1 ")[1:]]
+        data += part
+    return [each[:3].decode() for each in data.split(b"HTTP/1.1 ")[1:]]
 
 
 def entered(one, key):
-    found = one.post("/v1/session", {"key": key}, key=None, headers={"Content-Type": "application/json"})
-    return found.status, {"Cookie": found.headers.get("set-cookie", "").partition(";")[0]}
+    response = one.post("/v1/session", {"key": key}, key=None, headers={"Content-Type": "application/json"})
+    return response.status, {"Cookie": response.headers.get("set-cookie", "").partition(";")[0]}
 
 
 def key(one, *scopes, **more):
-    found = one.post("/v1/keys", {"name": "k", "scopes": list(scopes)} | more)
-    assert found.status == 201, found
-    return found.json
+    response = one.post("/v1/keys", {"name": "k", "scopes": list(scopes)} | more)
+    assert response.status == 201, response
+    return response.json

@@ -109,16 +109,16 @@ class ModelStore:
             due[policy] = [name for deadline, name in rows if deadline <= until][:limit]
             after[policy] = min((deadline for deadline, _ in rows if deadline > until), default=None)
             names.update(due[policy])
-        found = {}
+        values = {}
         for name in names & self.decision.keys():
-            fact = found[name] = Fact(self.decision[name])
+            fact = values[name] = Fact(self.decision[name])
             fact.rewards = {row.id: row for row in self.by_decision.get(name, [])}
             fact.count = len(fact.rewards)
             fact.pending = self.waiting.get(name)
             fact.closed = "learned" if name in self.learned else self.shut[name].how if name in self.shut else None
-        known = wanted.policies | {fact.row.policy for fact in found.values()}
+        known = wanted.policies | {fact.row.policy for fact in values.values()}
         heads = {policy: row.head for policy, row in self.policy.items() if policy in known}
-        return JournalFacts(found, due, after, heads, self.last_policy)
+        return JournalFacts(values, due, after, heads, self.last_policy)
 
     # -- what can be asked ----------------------------------------------------------------------------------------------
 
@@ -143,12 +143,12 @@ class ModelStore:
         yield from (row for row in self.reward.values() if self.decision[row.decision].policy == policy)
 
     def ends(self, policy: int, after: int, limit: int) -> tuple[list[DecisionEnd], int]:
-        found, rows = [], list(self.decision.values())[after : after + limit]
-        for place, row in enumerate(rows, after + 1):
+        results, rows = [], list(self.decision.values())[after : after + limit]
+        for position, row in enumerate(rows, after + 1):
             how = "pending" if row.id in self.waiting else self.shut[row.id].how if row.id in self.shut else "learned"
             if row.policy == policy:
-                found.append(DecisionEnd(place, row.arm, row.propensity, row.available, row.deadline, how))
-        return found, min(after + limit, len(self.decision))
+                results.append(DecisionEnd(position, row.arm, row.propensity, row.available, row.deadline, how))
+        return results, min(after + limit, len(self.decision))
 
     def rewards_of(self, decisions: list[str]) -> dict[str, list[RewardRow]]:
         return {name: self.by_decision[name] for name in decisions if name in self.by_decision}
@@ -172,10 +172,10 @@ class ModelStore:
                 yield DecisionStatus(row.id, late.count(False), late.count(True), row.id in self.waiting, learned, how)
 
     def deadlines(self) -> dict[int, int]:
-        found: dict[int, int] = {}
+        result: dict[int, int] = {}
         for row in self.waiting.values():
-            found[row.policy] = min(found.get(row.policy, row.deadline), row.deadline)
-        return found
+            result[row.policy] = min(result.get(row.policy, row.deadline), row.deadline)
+        return result
 
     def damage(self) -> list[str]:
         return []

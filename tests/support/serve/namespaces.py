@@ -24,10 +24,10 @@ def unshare():
 
 
 def _needed():
-    found = unshare()
-    if found is None:
+    result = unshare()
+    if result is None:
         pytest.skip("a process may not have mounts of its own here: no disk can be filled")
-    return found
+    return result
 
 
 def small_disk(folder, megabytes):

@@ -61,10 +61,10 @@ def reward_learned_twice(patch):
     real = Judging._update
 
     def update(self, fact, row, rules):
-        found = real(self, fact, row, rules)
+        result = real(self, fact, row, rules)
         if self.now % 3 == 0:
             self._append(row.policy, 1, decision=row.id, reward=0.0)
-        return found
+        return result
 
     patch(Judging, "_update", update)
 
@@ -94,11 +94,11 @@ def late_reward_is_learned(patch):
     real = Judging.reward
 
     def reward(self, order):
-        found = real(self, order)
-        if found.status == "late" and self.changes.rewards and self.changes.rewards[-1].late:
+        result = real(self, order)
+        if result.status == "late" and self.changes.rewards and self.changes.rewards[-1].late:
             self.changes.rewards[-1] = self.changes.rewards[-1]._replace(late=False)
-            return found._replace(status="accepted")
-        return found
+            return result._replace(status="accepted")
+        return result
 
     patch(Judging, "reward", reward)
 
@@ -118,8 +118,8 @@ def retry_decides_anew(patch):
     real = Judging.decide
 
     def decide(self, order):
-        found = real(self, order)
-        return found._replace(status="stored", decision=order.row) if found.status == "conflict" else found
+        result = real(self, order)
+        return result._replace(status="stored", decision=order.row) if result.status == "conflict" else result
 
     patch(Judging, "decide", decide)
 
@@ -128,12 +128,12 @@ def retry_replaces_the_reward(patch):
     real = Judging.reward
 
     def reward(self, order):
-        found = real(self, order)
-        if found.status == "conflict":
+        result = real(self, order)
+        if result.status == "conflict":
             return Outcome(
-                "accepted", decision=found.decision, reward=RewardRow(order.decision, order.id, order.value, False, self.now)
+                "accepted", decision=result.decision, reward=RewardRow(order.decision, order.id, order.value, False, self.now)
             )
-        return found
+        return result
 
     patch(Judging, "reward", reward)
 
@@ -145,7 +145,7 @@ def u_is_reused(patch):
 
 def all_arms_are_said_to_be_available(patch):
     real = served.bits_of
-    patch(served, "bits_of", lambda places, arms: real(list(range(arms)), arms))
+    patch(served, "bits_of", lambda indices, arms: real(list(range(arms)), arms))
 
 
 def propensity_without_the_baseline(patch):
@@ -183,10 +183,10 @@ def snapshot_forgets_a_removed_arm(patch):
     real = Served.restore.__func__
 
     def revived(cls, policy, rows):
-        found = real(cls, policy, rows)
-        found.removed = set()
-        found._rule()
-        return found
+        result = real(cls, policy, rows)
+        result.removed = set()
+        result._rule()
+        return result
 
     patch(Served, "restore", classmethod(revived))
 
@@ -300,10 +300,10 @@ def restored_with_another_version(patch):
     real = engine.restore_decision
 
     def restored(policies, *given):
-        found = real(policies, *given)
-        if found is None:
-            return found
-        return found._replace(row=found.row._replace(version=policies[found.row.policy].version))
+        result = real(policies, *given)
+        if result is None:
+            return result
+        return result._replace(row=result.row._replace(version=policies[result.row.policy].version))
 
     patch(engine, "restore_decision", restored)
 

@@ -59,11 +59,11 @@ class Process:
         self.seconds = time.monotonic() - began
 
     def _begin(self):
-        said = self.process.stdout.readline()
-        assert "http://127.0.0.1:" in said, (said, self.process.wait(LIMIT), self.errors.read_text())
-        self.port = int(said.partition("http://127.0.0.1:")[2].split()[0].split("/")[0])
+        answer = self.process.stdout.readline()
+        assert "http://127.0.0.1:" in answer, (answer, self.process.wait(LIMIT), self.errors.read_text())
+        self.port = int(answer.partition("http://127.0.0.1:")[2].split()[0].split("/")[0])
         while not self.answers():
-            assert self.process.poll() is None, (said, self.process.poll(), self.errors.read_text())
+            assert self.process.poll() is None, (answer, self.process.poll(), self.errors.read_text())
             time.sleep(0.01)
 
     def __enter__(self):
@@ -80,8 +80,8 @@ class Process:
 
     def ask(self, method, path, body=None, key=KEY):
         """Return status and body of the answer. Each thread has one connection, which is reopened if it was closed."""
-        status, _, found = self.ask_whole(method, path, body, key)
-        return status, found
+        status, _, result = self.ask_whole(method, path, body, key)
+        return status, result
 
     def ask_whole(self, method, path, body=None, key=KEY):
         connection = getattr(self.local, "connection", None)
@@ -106,13 +106,13 @@ class Process:
 
     def make(self, **policies):
         for name, spec in (policies or POLICIES).items():
-            status, found = self.ask("POST", "/v1/policies", {"name": name} | spec)
-            assert status in (201, 409), found
+            status, result = self.ask("POST", "/v1/policies", {"name": name} | spec)
+            assert status in (201, 409), result
 
     def rss(self):
         """Return the memory in use in mebibytes."""
-        found = subprocess.run(["ps", "-o", "rss=", "-p", str(self.process.pid)], capture_output=True, text=True)
-        return int(found.stdout) / 1024
+        result = subprocess.run(["ps", "-o", "rss=", "-p", str(self.process.pid)], capture_output=True, text=True)
+        return int(result.stdout) / 1024
 
     def open_files(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
@@ -197,17 +197,17 @@ class Clients:
 
     def _told(self, service, what, about, path, body):
         """Send a request and note the answer; return False if it must be repeated."""
-        status, headers, found = service.ask_whole("POST", path, body)
+        status, headers, result = service.ask_whole("POST", path, body)
         self.statuses[status] = self.statuses.get(status, 0) + 1
         if status in AWAY:
             if "retry-after" not in headers:
-                self.strange.append((status, headers, found))
+                self.strange.append((status, headers, result))
             time.sleep(0.01)
             return False
         if status not in USUAL:
-            self.strange.append((status, headers, found))
+            self.strange.append((status, headers, result))
         elif what == "decision":
-            self.said.append(("decision", found["id"], about, found["arm"], found["propensity"]))
+            self.said.append(("decision", result["id"], about, result["arm"], result["propensity"]))
         elif what == "reward" and status != 410:
             self.said.append(("reward", about, body["reward"]))
         return True
@@ -255,7 +255,7 @@ def timed(service, count):
     times = []
     for k in range(count):
         began = time.perf_counter()
-        status, found = service.ask("POST", "/v1/policies/home/decisions", {"context": k / 100})
+        status, result = service.ask("POST", "/v1/policies/home/decisions", {"context": k / 100})
         times.append(time.perf_counter() - began)
-        assert status == 201, found
+        assert status == 201, result
     return times

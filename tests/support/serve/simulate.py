@@ -273,8 +273,8 @@ class World(Clients, Checks):
             self.pack()
         elif self.follows and self.rng.random() < 0.6:
             asked = self.follows.pop(0)
-            found = self.store.stream(asked.policy, asked.after, asked.limit)
-            self.do(self.core.handle(Followed(asked.policy, asked.after, found), self.now))
+            result = self.store.stream(asked.policy, asked.after, asked.limit)
+            self.do(self.core.handle(Followed(asked.policy, asked.after, result), self.now))
         elif self.flight is not None:
             fates = ["good"] * 60 + ["full", "lost before", "lost after", "crash before", "crash after", "crash after"]
             self.disk(self.rng.choice(fates))
@@ -319,8 +319,8 @@ class World(Clients, Checks):
             self.do(self.core.flush(self.see()))
             if self.follows:
                 asked = self.follows.pop(0)
-                found = self.store.stream(asked.policy, asked.after, asked.limit)
-                self.do(self.core.handle(Followed(asked.policy, asked.after, found), self.now))
+                result = self.store.stream(asked.policy, asked.after, asked.limit)
+                self.do(self.core.handle(Followed(asked.policy, asked.after, result), self.now))
             elif self.packs:
                 self.pack()
             elif self.flight is not None:

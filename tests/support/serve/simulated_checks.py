@@ -71,12 +71,12 @@ class Checks:
             row = self.store.decision.get(name)
             assert row is not None, f"I1: decision {name} was answered and is not on disk"
             served = self.core.by_id[row.policy]
-            found = (served.name, served.arms[row.arm], row.propensity, row.deadline)
+            result = (served.name, served.arms[row.arm], row.propensity, row.deadline)
         else:
             row = self.store.reward.get(name)
             assert row is not None, f"I1: reward {name} was answered and is not on disk"
-            found = (row.value, row.late)
-        assert found == told, f"I1: {what} {name} was answered as {told} and is {found}"
+            result = (row.value, row.late)
+        assert result == told, f"I1: {what} {name} was answered as {told} and is {result}"
 
     def check(self):
         self.promised = {name: told for name, told in self.promised.items() if self.alive(name)}

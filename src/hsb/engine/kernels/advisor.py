@@ -88,23 +88,26 @@ def advise(F, I, cell, available):
         mean[m] = width[m] = 0.0
     reach = 1.0
     changed = 0.0
-    above = at = row = -1
+    above = offset = row = -1
     for level in range(depth + 1):
         node = (1 << level) + (cell >> (depth - level))
         below = row0 + node * stride
         changed = max(changed, F[below + CHANGED])
         if _is_fresh(F, below, changed):
             break
-        parent, above, row = row, at, below
-        at = _memory(I, node if M > FEW else level)
-        _remember(F, I, parent, row, above, at)
+        parent, above, row = row, offset, below
+        offset = _memory(I, node if M > FEW else level)
+        _remember(F, I, parent, row, above, offset)
         here = reach
         if level < depth:
             here = reach * F[row + STOP]
             reach *= F[row + GO]
         else:
             reach = 0.0
-        means, widths = F[at + EXPECTED + M : at + EXPECTED + 2 * M], F[at + EXPECTED + 2 * M : at + EXPECTED + 3 * M]
+        means, widths = (
+            F[offset + EXPECTED + M : offset + EXPECTED + 2 * M],
+            F[offset + EXPECTED + 2 * M : offset + EXPECTED + 3 * M],
+        )
         for m in range(M):
             mean[m] += here * means[m]
             width[m] += here * widths[m]
@@ -112,7 +115,7 @@ def advise(F, I, cell, available):
         for m in range(M):
             mu = 0.5
             if row >= 0:
-                mu = _shrunk(F[row + COUNTS + 4 * m], F[row + COUNTS + 4 * m + 1], F[at + EXPECTED + m])
+                mu = _shrunk(F[row + COUNTS + 4 * m], F[row + COUNTS + 4 * m + 1], F[offset + EXPECTED + m])
             mean[m] += reach * mu
             width[m] += reach * _width(mu, 0.0)
     best = -1
@@ -128,16 +131,16 @@ def advise(F, I, cell, available):
 
 
 @inner
-def _remember(F, I, parent, row, above, at):
+def _remember(F, I, parent, row, above, offset):
     """Bring a node's row of memory up to date: only arms played since can be stale. `parent` is -1 at the root."""
-    M, now, due = I[ARMS], F[CLOCK], F[at + NEXT]
+    M, now, due = I[ARMS], F[CLOCK], F[offset + NEXT]
     if M > FEW and 0.0 < due <= now + 1.0 and now + 1.0 - due < M:
         for t in range(np.int64(due) - 1, np.int64(now)):
-            _remember_arm(F, parent, row, above, at, M, np.int64(F[_recent(I, t)]))
+            _remember_arm(F, parent, row, above, offset, M, np.int64(F[_recent(I, t)]))
     else:
         for m in range(M):
-            _remember_arm(F, parent, row, above, at, M, m)
-    F[at + NEXT] = now + 1.0
+            _remember_arm(F, parent, row, above, offset, M, m)
+    F[offset + NEXT] = now + 1.0
 
 
 @inner
@@ -153,7 +156,7 @@ def _recent(I, t):
 
 
 @inner
-def _remember_arm(F, parent, row, above, at, M, m):
+def _remember_arm(F, parent, row, above, offset, M, m):
     """Compute an arm's expected mean, its mean and its width in a node."""
     l, k = F[row + COUNTS + 4 * m], F[row + COUNTS + 4 * m + 1]
     expected = 0.5
@@ -161,9 +164,9 @@ def _remember_arm(F, parent, row, above, at, M, m):
         lost, kept = F[parent + COUNTS + 4 * m], F[parent + COUNTS + 4 * m + 1]
         expected = _shrunk(max(lost - l, 0.0), max(kept - k, 0.0), F[above + EXPECTED + m])
     mu = _shrunk(l, k, expected)
-    F[at + EXPECTED + m] = expected
-    F[at + EXPECTED + M + m] = mu
-    F[at + EXPECTED + 2 * M + m] = _width(mu, l + k)
+    F[offset + EXPECTED + m] = expected
+    F[offset + EXPECTED + M + m] = mu
+    F[offset + EXPECTED + 2 * M + m] = _width(mu, l + k)
 
 
 @inner
@@ -187,22 +190,22 @@ def learn(F, I, cell, arm, loss):
                 F[row + i] = 0.0
             if M > FEW:
                 F[_memory(I, (1 << level) + (cell >> (depth - level))) + NEXT] = 0.0
-        at = row + COUNTS + 4 * arm
-        l, k = F[at], F[at + 1]
+        offset = row + COUNTS + 4 * arm
+        l, k = F[offset], F[offset + 1]
         if level > 0:
             l0, k0 = max(lost - l, 0.0), max(kept - k, 0.0)
             expected, unexpected = _shrunk(l0, k0, expected), _shrunk(k0, l0, unexpected)
         lost, kept = l, k
-        at = means + 4 * level
-        F[at] = _shrunk(l, k, expected)
-        F[at + 1] = _shrunk(k, l, unexpected)
-        F[at + 2] = expected
-        F[at + 3] = unexpected
+        offset = means + 4 * level
+        F[offset] = _shrunk(l, k, expected)
+        F[offset + 1] = _shrunk(k, l, unexpected)
+        F[offset + 2] = expected
+        F[offset + 3] = unexpected
     below = 0.0
     for level in range(depth, -1, -1):
         row = row0 + ((1 << level) + (cell >> (depth - level))) * stride
-        at = means + 4 * level
-        q = loss * F[at] + (1.0 - loss) * F[at + 1]
+        offset = means + 4 * level
+        q = loss * F[offset] + (1.0 - loss) * F[offset + 1]
         visits = F[row + VISITS]
         if level < depth:
             stop, go = F[row + STOP] * q, F[row + GO] * below
@@ -211,7 +214,7 @@ def learn(F, I, cell, arm, loss):
             F[row + STOP] = (1.0 - share) * stop / q + share * 0.5
             F[row + GO] = (1.0 - share) * go / q + share * 0.5
         below = q
-        _watch(F, row, arm, loss, F[at + 2], F[at + 3], q, visits + 1.0)
+        _watch(F, row, arm, loss, F[offset + 2], F[offset + 3], q, visits + 1.0)
     if M > FEW:
         F[_recent(I, np.int64(clock))] = arm
     F[CLOCK] = clock + 1.0
@@ -223,14 +226,14 @@ def _watch(F, row, arm, loss, expected, unexpected, q, visits):
 
     Without forgetting, the short mean would equal the node's: faster learning alone yields no evidence.
     """
-    at = row + COUNTS + 4 * arm
-    l, k = F[at + 2], F[at + 3]
+    offset = row + COUNTS + 4 * arm
+    l, k = F[offset + 2], F[offset + 3]
     short = loss * _shrunk(l, k, expected) + (1.0 - loss) * _shrunk(k, l, unexpected)
     evidence = max(1.0, F[row + EVIDENCE] * short / q)
-    F[at] += loss
-    F[at + 1] += 1.0 - loss
-    F[at + 2] = MEMORY * F[at + 2] + loss
-    F[at + 3] = MEMORY * F[at + 3] + (1.0 - loss)
+    F[offset] += loss
+    F[offset + 1] += 1.0 - loss
+    F[offset + 2] = MEMORY * F[offset + 2] + loss
+    F[offset + 3] = MEMORY * F[offset + 3] + (1.0 - loss)
     F[row + VISITS] = visits
     if evidence > visits * math.sqrt(visits) + SURE:
         F[row + CHANGED] = F[CLOCK] + 0.5

@@ -271,11 +271,11 @@ def pick(F, I, b, u):
     """Return the arm at share u, 0 <= u < 1, of the block's total: a walk down the sum tree. Always a valid arm. O(log M)."""
     n = I[h.TOP_SIZE]
     offset = I[h.TOP]
-    at = 0
+    first = 0
     left = u * total(F, b, offset, n)
     while True:
-        last = at
-        for i in range(at, at + n):
+        last = first
+        for i in range(first, first + n):
             v = F[b + offset + i]
             if v > 0.0:
                 last = i
@@ -291,5 +291,5 @@ def pick(F, I, b, u):
             below += _padded(size)
             size = _padded(size) // h.BLOCK
         offset = below
-        at = last * h.BLOCK
+        first = last * h.BLOCK
         n = h.BLOCK

@@ -26,15 +26,15 @@ def digit(I, key, level):
 @inner
 def agree(I, link, key, level):
     """Return whether the key and the link's key have the same first `level` digits."""
-    at = link + 1 + I[FANOUT]
+    offset = link + 1 + I[FANOUT]
     per, bits = I[PER_WORD], I[BITS]
     word = 0
     while level >= per:
-        if key[word] != I[at + word]:
+        if key[word] != I[offset + word]:
             return False
         word += 1
         level -= per
-    return level == 0 or (key[word] ^ I[at + word]) >> (bits * (per - level)) == 0
+    return level == 0 or (key[word] ^ I[offset + word]) >> (bits * (per - level)) == 0
 
 
 @inner
@@ -74,24 +74,24 @@ def split_odds(F, I, row, links, above):
 @inner
 def new_link(I, key, top):
     """Add a row, and link it as a chain from level `top` down to a leaf; return its number."""
-    at = I[ROWS]
+    number = I[ROWS]
     I[ROWS] += 1
-    link = I[LINKS] + at * I[LINK_STRIDE]
+    link = I[LINKS] + number * I[LINK_STRIDE]
     I[link] = I[DEPTH] + (top << 12)
     k = I[FANOUT]
     for c in range(k):
         I[link + 1 + c] = -1
     for w in range(I[WORDS]):
         I[link + 1 + k + w] = key[w]
-    return at
+    return number
 
 
 @inner
-def cut(F, I, at, level):
-    """Cut the chain of row `at` below a level: the row keeps the links above, and a copy gets those below; return the copy's number."""
+def cut(F, I, number, level):
+    """Cut the chain of row `number` below a level: the row keeps the links above, and a copy gets those below; return the copy's number."""
     k = I[FANOUT]
-    link = I[LINKS] + at * I[LINK_STRIDE]
-    row = I[ROW0] + at * I[STRIDE]
+    link = I[LINKS] + number * I[LINK_STRIDE]
+    row = I[ROW0] + number * I[STRIDE]
     bottom, top = I[link] & 4095, I[link] >> 12
     low = I[ROWS]
     I[ROWS] += 1
@@ -120,12 +120,12 @@ def grow(F, I, key, n):
     level = -1
     link = 0
     if n > 0:
-        at = (I[I[PATH] + n - 1] - I[ROW0]) // I[STRIDE]
-        link = I[LINKS] + at * I[LINK_STRIDE]
+        number = (I[I[PATH] + n - 1] - I[ROW0]) // I[STRIDE]
+        link = I[LINKS] + number * I[LINK_STRIDE]
         level = I[link] & 4095
         if not agree(I, link, key, level):
             level = leaves_at(I, link, key)
-            low = cut(F, I, at, level)
+            low = cut(F, I, number, level)
     leaf = new_link(I, key, level + 1)
     if n > 0:
         I[link + 1 + digit(I, key, level)] = leaf

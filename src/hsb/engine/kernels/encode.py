@@ -18,6 +18,7 @@ from .inputs import (
     CELLS,
     CLIP,
     COARSE,
+    COLUMN,
     COUNT,
     CYCLE,
     EDGE,
@@ -37,7 +38,6 @@ from .inputs import (
     NUMBER,
     OUTSIDE,
     PERIOD,
-    PLACE,
     RECENT,
     ROWS,
     SAMPLE,
@@ -69,11 +69,11 @@ def encode_row(raw, z, cells, head, I, F, where):
             if I[s, MISSING] >= 0:
                 z[I[s, MISSING]] += 1.0
             continue
-        kind, place, tree = I[s, KIND], I[s, PLACE], I[s, TREE]
+        kind, column, tree = I[s, KIND], I[s, COLUMN], I[s, TREE]
         if kind == NUMBER:
             cells[tree] = number_cell(x, I, F, s)
             cells[tree + 1] = leading_bits(x) >> I[s, COARSE] << I[s, COARSE]
-            z[place] += scaled(x, F, s)
+            z[column] += scaled(x, F, s)
         elif kind == CATEGORY:
             k = category(x, I[s, LIMIT])
             cells[tree] = k + 2
@@ -84,14 +84,14 @@ def encode_row(raw, z, cells, head, I, F, where):
             cells[tree] = 1
             if 0.0 <= phase <= 1.0:  # true of every row that was read
                 cells[tree] = 1 + min(int(phase * CELLS), CELLS - 1)
-                z[place] += maths.sin_turns(phase)
+                z[column] += maths.sin_turns(phase)
                 z[I[s, START]] += maths.cos_turns(phase)
         elif kind == FLAG:
             cells[tree] = CELLS if x > 0.5 else 1
-            z[place] += scaled(x, F, s)
+            z[column] += scaled(x, F, s)
         else:
             cells[tree] = CELLS if x > 0.5 else 1
-            z[place] += 1.0 if x > 0.5 else 0.0
+            z[column] += 1.0 if x > 0.5 else 0.0
 
 
 @inner

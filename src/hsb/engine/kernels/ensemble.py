@@ -1,6 +1,6 @@
 """The ensemble: several models predict each arm's loss, and a stacking model weighs them. It recommends the arm with the lowest index.
 
-The models see z, the columns of an encoded context (`features/`; *places* in names here). The first is the constant 1.
+The models see z, the columns of an encoded context (`features/`). The first is the constant 1.
 
 - *linear*: ridge regression for each arm, on z;
 - *cosines*: ridge regression for each arm, on random Fourier features of z (Rahimi and Recht 2007), which are smooth curves;
@@ -34,6 +34,7 @@ from .jit import inner, kernel
 from .splitmix import STEP, mixed
 from .words.advice import ADVICE
 from .words.ensemble import (
+    COLUMNS,
     COSINE,
     COSINES,
     COVARIANCE,
@@ -45,7 +46,6 @@ from .words.ensemble import (
     LOST,
     MEMORIES,
     NODES_USED,
-    PLACES,
     RIDGE,
     ROOM,
     ROUNDS,
@@ -81,7 +81,7 @@ def advise(F, I, z, available):
 
     O(arms * (columns^2 + cosines + trees * depth)).
     """
-    d, index = I[PLACES], I[INDEX]
+    d, index = I[COLUMNS], I[INDEX]
     cosines(F, I, z)
     forest.trace(F, I, z)
     best, least = 0, math.inf
@@ -97,10 +97,10 @@ def advise(F, I, z, available):
         F[index + m] = math.inf
         if is_available(available, m):
             inputs(F, I, z, m)
-            at = I[SCRATCH]
-            v = F[at + 8 : at + 8 + d]
+            offset = I[SCRATCH]
+            v = F[offset + 8 : offset + 8 + d]
             width = ridge.width(F, covariance_at(F, I, m), I[ROOM], z, v, d)
-            value = weighed(F, I) - narrow * width - local * F[at + INPUTS]
+            value = weighed(F, I) - narrow * width - local * F[offset + INPUTS]
             F[index + m] = (
                 0.5 if abs(value) > HUGE else value
             )  # only a damaged file leads here; it must not spoil probabilities
@@ -122,8 +122,8 @@ def covariance_at(F, I, m):
 def cosine_at(I, m):
     """Return the offsets of the weights and of the covariance of an arm's cosines."""
     n = I[COSINES] + 1
-    at = I[COSINE] + I[COSINES] * (I[ROOM] + 1)
-    return at + m * n, at + I[ARMS] * n + m * n * I[STRIDE]
+    offset = I[COSINE] + I[COSINES] * (I[ROOM] + 1)
+    return offset + m * n, offset + I[ARMS] * n + m * n * I[STRIDE]
 
 
 @inner
@@ -135,10 +135,10 @@ def phi_at(I):
 @inner
 def cosines(F, I, z):
     """Compute the cosines of z, column by column, so that the loops become vectors. A cosine is a polynomial here, accurate to 1e-6."""
-    d, k = I[PLACES], I[COSINES]
-    at, scale = phi_at(I), math.sqrt(2.0 / max(k, 1))
-    F[at] = 1.0
-    phi, phases = F[at + 1 : at + 1 + k], F[I[COSINE] + k * I[ROOM] : I[COSINE] + k * I[ROOM] + k]
+    d, k = I[COLUMNS], I[COSINES]
+    offset, scale = phi_at(I), math.sqrt(2.0 / max(k, 1))
+    F[offset] = 1.0
+    phi, phases = F[offset + 1 : offset + 1 + k], F[I[COSINE] + k * I[ROOM] : I[COSINE] + k * I[ROOM] + k]
     for w in range(k):
         phi[w] = phases[w]
     for i in range(1, d):
@@ -156,8 +156,8 @@ def cosines(F, I, z):
 @inner
 def _from_average(F, I, row, x, precision, n):
     """Return how much a prediction of 1/2 for the unknown rises if the average loss replaces 1/2. `row` is the covariance's first row."""
-    at = I[STACK]
-    average = (F[at + LOST] + 1.0) / (F[at + ROUNDS] + 2.0)
+    offset = I[STACK]
+    average = (F[offset + LOST] + 1.0) / (F[offset + ROUNDS] + 2.0)
     s = 0.0
     for i in range(n):
         s += F[row + i] * x[i]
@@ -172,17 +172,17 @@ def _cut(p):
 @inner
 def inputs(F, I, z, m):
     """Write to the first words of scratch each model's prediction for an arm less 1/2, then 1, then the forest's width."""
-    at, d, n = I[SCRATCH], I[PLACES], I[COSINES] + 1
+    offset, d, n = I[SCRATCH], I[COLUMNS], I[COSINES] + 1
     phi = F[phi_at(I) : phi_at(I) + n]
     weights, covariance = cosine_at(I, m)
     line = 0.5 + ridge.predict(F, I[LINEAR] + m * I[ROOM], z, d)
-    F[at] = _cut(line + _from_average(F, I, covariance_at(F, I, m), z, F[I[RIDGE]], d)) - 0.5
+    F[offset] = _cut(line + _from_average(F, I, covariance_at(F, I, m), z, F[I[RIDGE]], d)) - 0.5
     mean, width = forest.predict(F, I, m)
-    F[at + 1] = mean - 0.5
+    F[offset + 1] = mean - 0.5
     curve = 0.5 + ridge.predict(F, weights, phi, n)
-    F[at + 2] = _cut(curve + _from_average(F, I, covariance, phi, F[I[RIDGE] + I[ROOM]], n)) - 0.5
-    F[at + 3] = 1.0
-    F[at + INPUTS] = width
+    F[offset + 2] = _cut(curve + _from_average(F, I, covariance, phi, F[I[RIDGE] + I[ROOM]], n)) - 0.5
+    F[offset + 3] = 1.0
+    F[offset + INPUTS] = width
 
 
 @inner
@@ -211,11 +211,11 @@ def learn(F, I, z, arm, loss):
 
     O(columns^2 + cosines^2 + trees * depth).
     """
-    at, stack, d, n = I[SCRATCH], I[STACK], I[PLACES], I[COSINES] + 1
+    offset, stack, d, n = I[SCRATCH], I[STACK], I[COLUMNS], I[COSINES] + 1
     changed = _watch(F, I, arm, loss, min(max(weighed(F, I), LEAST), 1.0 - LEAST))
-    v = F[at + 8 + I[ROOM] + n : at + 8 + I[ROOM] + n + max(I[ROOM], n)]
+    v = F[offset + 8 + I[ROOM] + n : offset + 8 + I[ROOM] + n + max(I[ROOM], n)]
     turn = int(mixed(np.uint64(int(F[stack + ROUNDS])) * STEP) >> np.uint64(40))
-    ridge.learn(F, stack + WEIGHTS, stack + COVARIANCE, INPUTS, F[at : at + INPUTS], loss - 0.5, v, INPUTS, ALWAYS)
+    ridge.learn(F, stack + WEIGHTS, stack + COVARIANCE, INPUTS, F[offset : offset + INPUTS], loss - 0.5, v, INPUTS, ALWAYS)
     F[stack + ROUNDS] += 1.0
     F[stack + LOST] += loss
     if changed:
@@ -232,13 +232,13 @@ def learn(F, I, z, arm, loss):
 def _watch(F, I, arm, loss, p):
     """Return whether the environment has changed: compare predictions corrected by the arm's recent errors and by its long-term errors."""
     stack = I[STACK]
-    at = stack + MEMORIES + 4 * arm
-    short = min(max(p + F[at] / (F[at + 1] + SHRINK), LEAST), 1.0 - LEAST)
-    long = min(max(p + F[at + 2] / (F[at + 3] + SHRINK), LEAST), 1.0 - LEAST)
-    F[at] = MEMORY * F[at] + loss - p
-    F[at + 1] = MEMORY * F[at + 1] + 1.0
-    F[at + 2] = LONG_MEMORY * F[at + 2] + loss - p
-    F[at + 3] = LONG_MEMORY * F[at + 3] + 1.0
+    offset = stack + MEMORIES + 4 * arm
+    short = min(max(p + F[offset] / (F[offset + 1] + SHRINK), LEAST), 1.0 - LEAST)
+    long = min(max(p + F[offset + 2] / (F[offset + 3] + SHRINK), LEAST), 1.0 - LEAST)
+    F[offset] = MEMORY * F[offset] + loss - p
+    F[offset + 1] = MEMORY * F[offset + 1] + 1.0
+    F[offset + 2] = LONG_MEMORY * F[offset + 2] + loss - p
+    F[offset + 3] = LONG_MEMORY * F[offset + 3] + 1.0
     rounds = F[stack + ROUNDS] + 1.0
     ratio = (loss * short + (1.0 - loss) * (1.0 - short)) / (loss * long + (1.0 - loss) * (1.0 - long))
     F[stack + EVIDENCE] = max(1.0, F[stack + EVIDENCE] * ratio)
@@ -248,7 +248,7 @@ def _watch(F, I, arm, loss, p):
 @inner
 def start(F, I):
     """Set all models to their prior and the sums over rounds to 0. The stacking weights stay."""
-    M, d, n, stack = I[ARMS], I[PLACES], I[COSINES] + 1, I[STACK]
+    M, d, n, stack = I[ARMS], I[COLUMNS], I[COSINES] + 1, I[STACK]
     precision = F[I[RIDGE] : I[RIDGE] + I[ROOM]]
     for m in range(M):
         ridge.start(F, I[LINEAR] + m * I[ROOM], covariance_at(F, I, m), I[ROOM], precision, d, I[ROOM])

@@ -65,12 +65,12 @@ def add_rows(F, I, Z, arm, loss, z, A, b, curved):
 
     O(rows * columns^2), without the columns that are 0.
     """
-    d, at = (I[COSINES] + 1 if curved else len(Z)), ensemble.phi_at(I)
+    d, offset = (I[COSINES] + 1 if curved else len(Z)), ensemble.phi_at(I)
     for t in range(len(arm)):
         _read(Z, t, z)
         if curved:
             ensemble.cosines(F, I, z)
-        x = F[at : at + d] if curved else z[:d]
+        x = F[offset : offset + d] if curved else z[:d]
         m, y = arm[t], loss[t] - 0.5
         for i in range(d):
             a = x[i]
@@ -90,9 +90,9 @@ def left_out(F, I, Z, arm, loss, z, out, curved):
 
     A ridge regression without a row errs by its error over 1 - x' P x, where P is the covariance with the row. O(rows * columns^2).
     """
-    at, n, stack = I[SCRATCH], I[COSINES] + 1, I[STACK]
+    offset, n, stack = I[SCRATCH], I[COSINES] + 1, I[STACK]
     phi, d = ensemble.phi_at(I), (n if curved else len(Z))
-    v = F[at + 8 + I[ROOM] + n : at + 8 + I[ROOM] + n + max(I[ROOM], n)]
+    v = F[offset + 8 + I[ROOM] + n : offset + 8 + I[ROOM] + n + max(I[ROOM], n)]
     average = (F[stack + LOST] + 1.0) / (F[stack + ROUNDS] + 2.0)
     precision = F[I[RIDGE] + I[ROOM]] if curved else F[I[RIDGE]]
     stride = I[STRIDE] if curved else I[ROOM]
@@ -133,12 +133,12 @@ def grow(F, I, Z, arm, loss, rows, order, other, spans, sides):
             row = I[NODE] + node * stride
             F[row + CUT] = 0.0
             if high - low >= FEWEST and level < DEEPEST and I[NODES_USED] + 2 <= most:
-                place, threshold = _best(F, I, Z, arm, loss, order[low:high], sides)
-                if place >= 0:
-                    middle = low + _part(Z, place, threshold, order[low:high], other)
+                column, threshold = _best(F, I, Z, arm, loss, order[low:high], sides)
+                if column >= 0:
+                    middle = low + _part(Z, column, threshold, order[low:high], other)
                     left = I[NODES_USED]
                     I[NODES_USED] += 2
-                    F[row + AT], F[row + THRESHOLD], F[row + LEFT] = place, threshold, left
+                    F[row + AT], F[row + THRESHOLD], F[row + LEFT] = column, threshold, left
                     for side in range(2):
                         child = I[NODE] + (left + side) * stride
                         for i in range(stride):
@@ -155,32 +155,32 @@ def grow(F, I, Z, arm, loss, rows, order, other, spans, sides):
 @inner
 def _best(F, I, Z, arm, loss, rows, sides):
     """Return the column and the threshold of the best of TRIES cuts; column -1 if no cut gains enough."""
-    best, at, most, M, n = -1, 0.0, GAIN, I[ARMS], len(rows)
+    best, cut, most, M, n = -1, 0.0, GAIN, I[ARMS], len(rows)
     for _ in range(TRIES):
-        place = forest.draw_place(F, I)
-        threshold = Z[place, rows[min(int(forest.draw(I) * n), n - 1)]]
+        column = forest.draw_column(F, I)
+        threshold = Z[column, rows[min(int(forest.draw(I) * n), n - 1)]]
         threshold += -1e-9 if forest.draw(I) < 0.5 else 1e-9
         for i in range(WATCH + 4 * M):
             sides[i] = 0.0
         sides[SET] = 1.0
         for q in range(n):
             t = rows[q]
-            side = WATCH + 2 * arm[t] + (2 * M if Z[place, t] > threshold else 0)
+            side = WATCH + 2 * arm[t] + (2 * M if Z[column, t] > threshold else 0)
             sides[side] += loss[t]
             sides[side + 1] += 1.0 - loss[t]
         gain = forest.gain_of(sides, 0, M)
         if gain > most:
-            best, at, most = place, threshold, gain
-    return best, at
+            best, cut, most = column, threshold, gain
+    return best, cut
 
 
 @inner
-def _part(Z, place, threshold, rows, other):
+def _part(Z, column, threshold, rows, other):
     """Move rows on the left of a cut to the front; each side keeps its order. Return the number of rows on the left."""
     left = right = 0
     for q in range(len(rows)):
         t = rows[q]
-        if Z[place, t] > threshold:
+        if Z[column, t] > threshold:
             other[right] = t
             right += 1
         else:
@@ -234,8 +234,8 @@ def weigh(F, I, forecasts, loss, x, v):
         for j in range(INPUTS - 1):
             x[j] = forecasts[j, t]
         x[INPUTS - 1] = 1.0
-        at = I[STACK]
-        ridge.learn(F, at + WEIGHTS, at + COVARIANCE, INPUTS, x, loss[t] - 0.5, v, INPUTS, ensemble.ALWAYS)
+        offset = I[STACK]
+        ridge.learn(F, offset + WEIGHTS, offset + COVARIANCE, INPUTS, x, loss[t] - 0.5, v, INPUTS, ensemble.ALWAYS)
 
 
 @kernel("L1 l")

@@ -18,10 +18,10 @@ from .words.tree import CAPACITY, DEPTH, FANOUT, GO, LINK_STRIDE, LINKS, ROOTS, 
 
 
 @kernel("D1 L1 L1 d D1")
-def blocks(F, I, places, r, logs):
-    """Flatten the arm blocks at `places`; write ln A of each to `logs`. O(blocks * M)."""
-    for i in range(len(places)):
-        logs[i] = arms.flatten(F, I, places[i], r)
+def blocks(F, I, offsets, r, logs):
+    """Flatten the arm blocks at `offsets`; write ln A of each to `logs`. O(blocks * M)."""
+    for i in range(len(offsets)):
+        logs[i] = arms.flatten(F, I, offsets[i], r)
 
 
 @inner
@@ -60,11 +60,11 @@ def compressed(F, I, r, order, H):
     """Flatten a COMPRESSED tree, whose rows come children first in `order`."""
     k = I[FANOUT]
     total = 0.0
-    for at in order:
-        link = I[LINKS] + at * I[LINK_STRIDE]
+    for number in order:
+        link = I[LINKS] + number * I[LINK_STRIDE]
         below = 0.0
         for c in range(k):
             if I[link + 1 + c] >= 0:
                 below += H[I[link + 1 + c]]
-        H[at] = total = _row(F, I, I[ROW0] + at * I[STRIDE], (I[link] & 4095) - (I[link] >> 12) + 1, r, below)
+        H[number] = total = _row(F, I, I[ROW0] + number * I[STRIDE], (I[link] & 4095) - (I[link] >> 12) + 1, r, below)
     return total

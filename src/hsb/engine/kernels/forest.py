@@ -24,6 +24,7 @@ from .words.ensemble import (
     BLOCK,
     BLOCKS,
     BLOCKS_USED,
+    COLUMNS,
     COUNTS,
     CUT,
     CUTS,
@@ -33,7 +34,6 @@ from .words.ensemble import (
     NODE,
     NODES,
     NODES_USED,
-    PLACES,
     PROBABILITY,
     SEED,
     SET,
@@ -71,33 +71,33 @@ def trace(F, I, z):
 
     That is the number of nodes that contain z, then each node's row and the posterior probability that the tree stops there.
     """
-    stride, at = 2 * I[ARMS] + COUNTS, I[TRACE]
+    stride, offset = 2 * I[ARMS] + COUNTS, I[TRACE]
     for k in range(TREES):
         row, reach, n = I[NODE] + k * stride, 1.0, 0
         while True:
             leaf = not F[row + LEFT] > 0.0  # NaN must not lead out of the array
             here = reach if leaf else reach * F[row + STOP]
-            F[at + 1 + 2 * n], F[at + 2 + 2 * n] = row, here
+            F[offset + 1 + 2 * n], F[offset + 2 + 2 * n] = row, here
             n += 1
             if leaf:
                 break
             reach -= here
             child = int(F[row + LEFT]) + (1 if z[int(F[row + AT])] > F[row + THRESHOLD] else 0)
             row = I[NODE] + child * stride
-        F[at] = n
-        at += TRACED
+        F[offset] = n
+        offset += TRACED
 
 
 @inner
 def predict(F, I, arm):
     """Return an arm's predicted loss and its standard deviation, as averages over the trees; after `trace`."""
-    own, at = COUNTS + 2 * arm, I[TRACE]
+    own, offset = COUNTS + 2 * arm, I[TRACE]
     mean = width = 0.0
     for _ in range(TREES):
         expected, lost, kept = 0.5, 0.0, 0.0
         spread = 0.0
-        for i in range(int(F[at])):
-            row, here = int(F[at + 1 + 2 * i]), F[at + 2 + 2 * i]
+        for i in range(int(F[offset])):
+            row, here = int(F[offset + 1 + 2 * i]), F[offset + 2 + 2 * i]
             l, g = F[row + own], F[row + own + 1]
             if i > 0:
                 expected = _shrunk(max(lost - l, 0.0), max(kept - g, 0.0), expected)
@@ -107,19 +107,19 @@ def predict(F, I, arm):
             mean += here * mu
             spread += here * (mu * (1.0 - mu) * n + 1.0) / (n * (n + 1.0))
         width += math.sqrt(spread)
-        at += TRACED
+        offset += TRACED
     return mean / TREES, width / TREES
 
 
 @inner
 def learn(F, I, z, arm, loss):
     """Learn the loss of an arm at z in every tree; after `trace`."""
-    own, at, means = COUNTS + 2 * arm, I[TRACE], I[TRACE] + TREES * TRACED
+    own, offset, means = COUNTS + 2 * arm, I[TRACE], I[TRACE] + TREES * TRACED
     for _ in range(TREES):
         expected, lost, kept = 0.5, 0.0, 0.0
-        n = int(F[at])
+        n = int(F[offset])
         for i in range(n):
-            row = int(F[at + 1 + 2 * i])
+            row = int(F[offset + 1 + 2 * i])
             l, g = F[row + own], F[row + own + 1]
             if i > 0:
                 expected = _shrunk(max(lost - l, 0.0), max(kept - g, 0.0), expected)
@@ -127,7 +127,7 @@ def learn(F, I, z, arm, loss):
             F[means + i] = _shrunk(l, g, expected)
         below = 0.0
         for i in range(n - 1, -1, -1):
-            row, mu = int(F[at + 1 + 2 * i]), min(max(F[means + i], SUREST), 1.0 - SUREST)
+            row, mu = int(F[offset + 1 + 2 * i]), min(max(F[means + i], SUREST), 1.0 - SUREST)
             q = loss * mu + (1.0 - loss) * (1.0 - mu)
             if F[row + LEFT] > 0.0:
                 stop, go = F[row + STOP] * q, (1.0 - F[row + STOP]) * below
@@ -138,10 +138,10 @@ def learn(F, I, z, arm, loss):
             F[row + VISITED] += 1.0
             F[row + own] += loss
             F[row + own + 1] += 1.0 - loss
-        leaf = int(F[at + 2 * n - 1])
+        leaf = int(F[offset + 2 * n - 1])
         if F[leaf + CUT] > 0.0:
             _watch(F, I, z, arm, loss, leaf, n)
-        at += TRACED
+        offset += TRACED
 
 
 @inner
@@ -152,13 +152,13 @@ def _watch(F, I, z, arm, loss, row, level):
     block = I[BLOCK] + (int(F[row + CUT]) - 1) * CUTS * width
     for c in range(CUTS):
         cut = block + c * width
-        place = int(F[cut])
+        column = int(F[cut])
         if F[cut + SET] == 0.0:
             if draw(I) >= SETTLE:
                 continue
             F[cut + SET] = 1.0
-            F[cut + 1] = z[place] - 1e-9 if draw(I) < 0.5 else z[place] + 1e-9
-        side = cut + WATCH + 2 * arm + (2 * M if z[place] > F[cut + 1] else 0)
+            F[cut + 1] = z[column] - 1e-9 if draw(I) < 0.5 else z[column] + 1e-9
+        side = cut + WATCH + 2 * arm + (2 * M if z[column] > F[cut + 1] else 0)
         F[side] += loss
         F[side + 1] += 1.0 - loss
     if F[row + VISITED] < F[row + NEXT] or level >= DEEPEST:
@@ -226,14 +226,14 @@ def watch_anew(F, I, block):
         cut = block + c * width
         for i in range(width):
             F[cut + i] = 0.0
-        F[cut] = draw_place(F, I)
+        F[cut] = draw_column(F, I)
 
 
 @inner
-def draw_place(F, I):
+def draw_column(F, I):
     """Draw a column with the probabilities whose cumulative sums are in `PROBABILITY`."""
     u = draw(I)
-    low, high = 0, I[PLACES] - 1
+    low, high = 0, I[COLUMNS] - 1
     while low < high:
         middle = (low + high) // 2
         if F[I[PROBABILITY] + middle] > u:

@@ -35,7 +35,7 @@ def weigh(F, I, key, available, step, drift):
         n = of.extend(f, i, part, members.count(I, k))
         r = _ratio_log(f, i, part, n, step, available)
         if i[h.PARENT] >= 0:
-            F[members.place(I, i, one_of_words.CHILD_RATIO)] = r
+            F[members.offset(I, i, one_of_words.CHILD_RATIO)] = r
         of.share(f, i, n, drift)
     return r
 
@@ -84,7 +84,7 @@ def _log_probabilities(F, I, key, available, p):
         n = members.count(I, k)
         reach = 0.0
         if i[h.PARENT] >= 0:
-            reach = F[members.place(I, i, one_of_words.CHILD_REACH)]
+            reach = F[members.offset(I, i, one_of_words.CHILD_REACH)]
         f[h.REST] = _log_visit(f, i, part, n, reach)
         for v in range(n):
             f[i[h.WEIGHT] + v] -= arms.log_total(f, i, i[i[h.BASES] + v])

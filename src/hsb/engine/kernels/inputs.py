@@ -1,8 +1,8 @@
 """The arrays of an encoder: a row of `I` and a row of `F` for each input of a raw row, and `head`. No Numba here."""
 
 NUMBER, CATEGORY, CYCLE, FLAG, TAG = range(5)  # kinds of inputs
-KIND, PLACE, MISSING, START, LIMIT, EDGES, TREE, COARSE, INTS = range(9)  # columns of I
-# PLACE: the input's column in z, a cycle's sine. MISSING: its column for missing values, -1 before the first. START: where a category's
+KIND, COLUMN, MISSING, START, LIMIT, EDGES, TREE, COARSE, INTS = range(9)  # columns of I
+# COLUMN: the input's column in z, a cycle's sine. MISSING: its column for missing values, -1 before the first. START: where a category's
 # columns begin in `where`, or the column of a cycle's cosine.
 # TREE: the first of its trees, each of which has a cell. A number has two trees, by its rank and by its leading bits. COARSE of those bits are
 # 0, so that the tree stops growing.
@@ -10,7 +10,7 @@ COUNT, MEAN, M2, SHIFT, SCALE, PERIOD, SETTLED, MIN, MAX, LOW, HIGH, OUTSIDE, SI
 # MIN and MAX: the range of the values counted. LOW and HIGH: that range when the edges were set. Before the first value the lower end is above
 # the upper one. OUTSIDE: about the share of the last values beyond LOW and HIGH. SINCE: the number of rows before those that are counted.
 # The edges of the cells follow from EDGE on.
-INPUTS, PLACES, ROWS, UNSEEN, SHARED, TREES, HEAD = range(7)  # of head
+INPUTS, COLUMNS, ROWS, UNSEEN, SHARED, TREES, HEAD = range(7)  # of head
 SAMPLE = 512  # rows in the reservoir
 CELLS = 31  # cells of a number; 0 is for missing
 FLOATS = EDGE + CELLS - 1

@@ -80,10 +80,10 @@ def visit(F, I, key, reach):
     n = 0
     for i in range(leaf + 1):
         for j in range(N - 1, leaf - 1, -1):
-            at = i * N + j
-            F[weight + n] = F[q + at] * F[sigma + at] if F[sigma_e + at] == 0.0 else 0.0
-            F[weight + visits + n] = F[q + at]
-            I[bases + n] = arm0 + at * size
+            index = i * N + j
+            F[weight + n] = F[q + index] * F[sigma + index] if F[sigma_e + index] == 0.0 else 0.0
+            F[weight + visits + n] = F[q + index]
+            I[bases + n] = arm0 + index * size
             n += 1
     return n
 
@@ -136,9 +136,9 @@ def _derivatives(F, I, leaf, reach):
             q *= F[counts + L]
             F[last + i * N + j] = F[last + NN + j * N + i] = q if L >= K else 0.0
             for k in range(K - 1, 1, -1):  # F_{k+1}(i, h) = F_k(i, j) w(j+1, h)
-                at = d + 2 * NN * (k - 2)
-                v = _dot(F, at + 2 * NN + i * N + j + 1, w + (j + 1) * N + j + 1, N - 1 - j)
-                F[at + i * N + j] = F[at + NN + j * N + i] = v
+                offset = d + 2 * NN * (k - 2)
+                v = _dot(F, offset + 2 * NN + i * N + j + 1, w + (j + 1) * N + j + 1, N - 1 - j)
+                F[offset + i * N + j] = F[offset + NN + j * N + i] = v
             if 1 < L < K:
                 short += q * maths.whole_power(F[I[interval_words.UNIT]], L - 1)
             F[last + 2 * NN + i * N + j] = q
@@ -158,8 +158,8 @@ def log_visit(F, I, key, n, reach):
 
 
 @inner
-def _log_rate(F, I, at):
-    return maths.log(F[I[interval_words.SIGMA] + at]) - F[I[interval_words.SIGMA_E] + at] * LOG_SIGMA_BASE
+def _log_rate(F, I, index):
+    return maths.log(F[I[interval_words.SIGMA] + index]) - F[I[interval_words.SIGMA_E] + index] * LOG_SIGMA_BASE
 
 
 @inner
@@ -171,9 +171,9 @@ def _recompute(F, I, i, j, sigma):
     L = j - i + 1
     v = _dot(F, w + i * N + i, w + NN + j * N + i + 1, L - 1)
     for k in range(3, K + 1):
-        at = w + 2 * NN * (k - 2)
-        F[at + i * N + j] = F[at + NN + j * N + i] = v
-        v = _dot(F, at + i * N + i, w + NN + j * N + i + 1, L - 1)
+        offset = w + 2 * NN * (k - 2)
+        F[offset + i * N + j] = F[offset + NN + j * N + i] = v
+        v = _dot(F, offset + i * N + i, w + NN + j * N + i + 1, L - 1)
     if L < K:
         v = maths.whole_power(F[I[interval_words.UNIT]], L)
     v = (v + sigma) * F[I[interval_words.COUNTS] + L]
@@ -197,35 +197,35 @@ def refill(F, I):
     N = I[interval_words.LEAVES]
     for i in range(N - 1, -1, -1):
         for j in range(i + 1, N):
-            at = i * N + j
-            mass = F[I[interval_words.SIGMA] + at] * arms.total(F, _block(I, i, j), I[h.TOP], I[h.TOP_SIZE])
-            _recompute(F, I, i, j, mass if F[I[interval_words.SIGMA_E] + at] == 0.0 else 0.0)
+            index = i * N + j
+            mass = F[I[interval_words.SIGMA] + index] * arms.total(F, _block(I, i, j), I[h.TOP], I[h.TOP_SIZE])
+            _recompute(F, I, i, j, mass if F[I[interval_words.SIGMA_E] + index] == 0.0 else 0.0)
 
 
 @kernel("D1 L1 L1 D1")
-def log_masses(F, I, places, logs):
-    """Write ln sigma of the intervals at i*N + j in `places` to `logs`."""
+def log_masses(F, I, indices, logs):
+    """Write ln sigma of the intervals at i*N + j in `indices` to `logs`."""
     N = I[interval_words.LEAVES]
-    for k in range(len(places)):
-        b = _block(I, places[k] // N, places[k] % N)
-        logs[k] = _log_rate(F, I, places[k]) + arms.log_total(F, I, b)
+    for k in range(len(indices)):
+        b = _block(I, indices[k] // N, indices[k] % N)
+        logs[k] = _log_rate(F, I, indices[k]) + arms.log_total(F, I, b)
 
 
 @kernel("D1 L1 L1 D1")
-def set_masses(F, I, places, logs):
-    """Set ln sigma of the intervals in `places` to `logs`; no table is computed."""
+def set_masses(F, I, indices, logs):
+    """Set ln sigma of the intervals in `indices` to `logs`; no table is computed."""
     N = I[interval_words.LEAVES]
-    for k in range(len(places)):
-        _set_mass(F, I, places[k], _block(I, places[k] // N, places[k] % N), logs[k])
+    for k in range(len(indices)):
+        _set_mass(F, I, indices[k], _block(I, indices[k] // N, indices[k] % N), logs[k])
 
 
 @inner
-def _set_mass(F, I, at, b, log):
+def _set_mass(F, I, index, b, log):
     """Set sigma of an interval from its logarithm; return the part of it that a sum can see."""
     e = max(0.0, math.ceil((maths.log(SIGMA_TINY) - log) / LOG_SIGMA_BASE))
     sigma = maths.exp(log + e * LOG_SIGMA_BASE)
-    F[I[interval_words.SIGMA] + at] = sigma / arms.total(F, b, I[h.TOP], I[h.TOP_SIZE])
-    F[I[interval_words.SIGMA_E] + at] = e
+    F[I[interval_words.SIGMA] + index] = sigma / arms.total(F, b, I[h.TOP], I[h.TOP_SIZE])
+    F[I[interval_words.SIGMA_E] + index] = e
     return sigma if e == 0.0 else 0.0
 
 
@@ -255,11 +255,11 @@ def ratio(F, I, key, arm, x, f, available, g):
                     now += F[b + m]
             else:
                 now = arms.update(F, I, b, arm, x, f, available, g)
-            at = sigma + i * N + j
+            offset = sigma + i * N + j
             if i == j:  # the leaf, by whose weight all others are divided
-                r = F[at] * now / F[I[interval_words.UNIT]]
+                r = F[offset] * now / F[I[interval_words.UNIT]]
                 inv = 1.0 / r
-            rate = F[at] * inv
+            rate = F[offset] * inv
             mass = rate * now
             e = F[sigma_e + i * N + j]
             if now < h.ARM_LOW or mass < SIGMA_TINY or (e > 0.0 and mass > 1.0):
@@ -272,7 +272,7 @@ def ratio(F, I, key, arm, x, f, available, g):
                     e -= 1.0
                 rate *= now / arms.keep_in_range(F, I, b, now)
                 F[sigma_e + i * N + j] = e
-            F[at] = rate
+            F[offset] = rate
             F[adjoint + i * N + j] = mass if e == 0.0 else 0.0
         _recompute_row(F, I, i, leaf)
     return r * (F[root] / before)
@@ -322,14 +322,14 @@ def ratio_log(F, I, key, arm, x, available, log_g):
     r = 0.0
     for i in range(leaf, -1, -1):
         for j in range(leaf, N):
-            b, at = _block(I, i, j), i * N + j
-            log = _log_rate(F, I, at) + maths.log(arms.total(F, b, I[h.TOP], I[h.TOP_SIZE]))
+            b, index = _block(I, i, j), i * N + j
+            log = _log_rate(F, I, index) + maths.log(arms.total(F, b, I[h.TOP], I[h.TOP_SIZE]))
             log += arms.shrink_log(F, I, b, arm, x, available, log_g)
             if i == j:
                 r = log - maths.log(F[I[interval_words.UNIT]])
                 log = maths.log(F[I[interval_words.UNIT]])
             else:
                 log -= r
-            F[I[interval_words.ADJOINT] + at] = _set_mass(F, I, at, b, log)
+            F[I[interval_words.ADJOINT] + index] = _set_mass(F, I, index, b, log)
         _recompute_row(F, I, i, leaf)
     return r + maths.log(F[root]) - maths.log(before)

@@ -22,19 +22,19 @@ SPREAD = math.sqrt(12.0)
 
 
 @kernel("L1 D1 D1 D2 L2 l l", "L1 D1 D1 D2* L2 l l")
-def encode(code, low, high, points, keys, at, words):
-    """Write the keys of a batch of contexts inside [low, high] to words at, at + 1, ... of each row."""
+def encode(code, low, high, points, keys, offset, words):
+    """Write the keys of a batch of contexts inside [low, high] to words `offset`, `offset + 1`, ... of each row."""
     for t in range(len(points)):
-        _encode_one(code, low, high, points[t], keys[t, at : at + words])
+        _encode_one(code, low, high, points[t], keys[t, offset : offset + words])
 
 
 @kernel("L1 D1 D1 D1 L1 l l")
-def locate(code, low, high, point, key, at, words):
+def locate(code, low, high, point, key, offset, words):
     """Write the key of one context. Return False, and write nothing, if it is not inside [low, high]."""
     for j in range(len(low)):
         if not low[j] <= point[j] <= high[j]:
             return False
-    _encode_one(code, low, high, point, key[at : at + words])
+    _encode_one(code, low, high, point, key[offset : offset + words])
     return True
 
 

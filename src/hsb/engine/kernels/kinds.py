@@ -68,8 +68,8 @@ def share(F, I, n, drift):
         return
     if own == 0.0:
         return
-    at, skip = BASES, 0
+    word, skip = BASES, 0
     if kind == DENSE or kind == COMPRESSED:
-        at, skip = PATH, rows.ARMS_AT
+        word, skip = PATH, rows.ARMS_AT
     for i in range(n):
-        arms.share(F, I, I[I[at] + i] + skip, own)
+        arms.share(F, I, I[I[word] + i] + skip, own)

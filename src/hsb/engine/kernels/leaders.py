@@ -45,10 +45,10 @@ def draw(totals, leaf, available, noise, key, number, work):
                     best, least = m, value
         return best
     noisy = work.noisy
-    at = number * N * M
+    first = number * N * M
     for i in range(N):
         for m in range(M):
-            noisy[i, m] = totals[i, m] + noise * laplace(key, at + i * M + m)
+            noisy[i, m] = totals[i, m] + noise * laplace(key, first + i * M + m)
     oracle.best_regions(noisy, work, work.mapping)
     return play(work.mapping, noisy, leaf, available)
 

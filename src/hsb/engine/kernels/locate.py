@@ -26,13 +26,13 @@ def locate(I, leaf):
 
 @inner
 def _tables(I, leaf):
-    at = I[SPEC] + I[I[SPEC] + leaf]
-    n = I[at]
+    offset = I[SPEC] + I[I[SPEC] + leaf]
+    n = I[offset]
     for i in range(n):
-        I[I[LIST] + i] = I[at + 1 + i]
+        I[I[LIST] + i] = I[offset + 1 + i]
     for i in range(n + 1):
-        I[I[START] + i] = I[at + 1 + n + i]
-    edges = at + 2 + 2 * n
+        I[I[START] + i] = I[offset + 1 + n + i]
+    edges = offset + 2 + 2 * n
     for e in range(I[I[START] + n]):
         I[I[EDGE] + e] = I[edges + e]
     return n
@@ -71,14 +71,14 @@ def box_edges(I):
     e = 0
     for i in range(n):
         I[start + i] = e
-        place = i
+        index = i
         step = 1
         for j in range(d - 1, -1, -1):
             b = I[spec + 1 + j]
-            if place % (b + 1) < b:
+            if index % (b + 1) < b:
                 I[edge + e] = i + step
                 e += 1
-            place //= b + 1
+            index //= b + 1
             step *= b + 1
     I[start + n] = e
 

@@ -90,8 +90,8 @@ def _learn(F, I, before, stride, leaf, arm, x):
         b = row + U2
         shrink(F, I, b, arm, x, f)
         if M > U8:
-            at = b + U16 + arm // U8
-            F[at] = arms.eight(F, b + eight)
+            offset = b + U16 + arm // U8
+            F[offset] = arms.eight(F, b + eight)
             now = F[b + U16] + F[b + U16 + U1]
         else:
             now = F[b]

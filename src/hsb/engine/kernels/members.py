@@ -26,7 +26,7 @@ def count(I, k):
 
 
 @inner
-def place(I, i, word):
+def offset(I, i, word):
     """Return the offset in F of the parent's entry for member i in the table `word` (CHILD_REACH, CHILD_RATIO)."""
     d = DIRECTORY + i[PARENT] * ENTRY
     return I[d + F0] + I[I[d + I0] + word] + i[OPTION]

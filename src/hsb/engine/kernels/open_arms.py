@@ -41,7 +41,7 @@ UNKNOWN = -1  # the slot of an arm without an own model
 
 
 class ArmModels(NamedTuple):
-    """What the models have learned."""
+    """The arrays that the models learn."""
 
     where: NDArray[np.int64]
     """The column of each product x_i g_j, a row for each column of x."""
@@ -127,10 +127,10 @@ def rank(models, x, ranked):
     """Compute the index of each arm of a request, for the encoded context x. Changes nothing but scratch."""
     where, stack, scratch = models.where, models.stack, models.scratch
     dg, room = where.shape[1], room_of(models)
-    at = 2 * (room + COLUMNS)
-    weights, half = scratch[at : at + dg], scratch[at + dg : at + dg + dg * room]
-    at += dg + dg * room
-    Q, v = scratch[at : at + dg * dg], scratch[at + dg * dg : at + dg * dg + max(dg, COLUMNS)]
+    offset = 2 * (room + COLUMNS)
+    weights, half = scratch[offset : offset + dg], scratch[offset + dg : offset + dg + dg * room]
+    offset += dg + dg * room
+    Q, v = scratch[offset : offset + dg * dg], scratch[offset + dg * dg : offset + dg * dg + max(dg, COLUMNS)]
     _contract(models, x, room, weights, half)
     for j in range(dg):
         for l in range(dg):

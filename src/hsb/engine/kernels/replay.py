@@ -20,13 +20,13 @@ DENSE = 4  # with at most this many times as many arms as are available, all are
 class ArmPools(NamedTuple):
     """The pools: each pool's arms, as bytes and as a list in order (members[starts[k] : starts[k + 1]]), and whether it has all arms.
 
-    `place` is the index, in its pool's list, of the arm shown in each row; -1 if it is not in the list.
+    `shown_index` is the index, in its pool's list, of the arm shown in each row; -1 if it is not in the list.
     """
 
     masks: np.ndarray
     starts: np.ndarray
     members: np.ndarray
-    place: np.ndarray
+    shown_index: np.ndarray
     whole: np.ndarray
 
 
@@ -56,7 +56,7 @@ class Learned(NamedTuple):
 
 
 @inner
-def _place(key, size):
+def _memory_index(key, size):
     """Return the row of the memory for a key."""
     x = 0
     for w in range(len(key)):
@@ -67,9 +67,9 @@ def _place(key, size):
 
 
 @inner
-def _is_kept(memory, place, keys, t, pool, fresh):
-    """Return whether the probabilities at `place` hold for row t: same key and pool, and nothing learned since row `fresh`."""
-    s = memory.row[place]
+def _is_kept(memory, index, keys, t, pool, fresh):
+    """Return whether the probabilities at `index` hold for row t: same key and pool, and nothing learned since row `fresh`."""
+    s = memory.row[index]
     if s < fresh or pool[s] != pool[t]:
         return False
     for w in range(keys.shape[1]):
@@ -151,14 +151,14 @@ def _pick(pools, k, p, u, arms):
 
 
 @inner
-def _keep(memory, at, n, t):
-    """Record that the probabilities at `at` are those of row t; n arms are available."""
-    p, sums = memory.p[at], memory.sums[at]
+def _keep(memory, index, n, t):
+    """Record that the probabilities at `index` are those of row t; n arms are available."""
+    p, sums = memory.p[index], memory.sums[index]
     s = 0.0
     for j in range(n):
         s += p[j]
         sums[j] = s
-    memory.row[at] = t
+    memory.row[index] = t
 
 
 @inner
@@ -178,12 +178,12 @@ def _probability(pools, k, p, sums, u, arms, shown, j):
 
 
 @kernel("D1 L1 ArmPools(C2 L1 L1 L1 B1) Events(L2 L1 L1 D1 D1) Memory(D2 D2 L1) l Learned(L1 D1) (l l)", free=True)
-def run(F, I, pools, events, memory, most, learned, at):
-    """Continue from `at` = (the first row not played, the number of rows learned); stop after `most` rows learned.
+def run(F, I, pools, events, memory, most, learned, position):
+    """Continue from `position` = (the first row not played, the number of rows learned); stop after `most` rows learned.
 
-    Return the new `at`, and why it stopped.
+    Return the new `position`, and why it stopped.
     """
-    start, n = at
+    start, n = position
     keys = events.keys
     none = pools.masks[0][:0]
     fresh = start
@@ -203,14 +203,14 @@ def run(F, I, pools, events, memory, most, learned, at):
                 probability = 0.0
         else:
             available = pools.masks[k]
-            place = _place(key, len(memory.row))
-            visited = not _is_kept(memory, place, keys, t, events.pool, fresh)
+            index = _memory_index(key, len(memory.row))
+            visited = not _is_kept(memory, index, keys, t, events.pool, fresh)
             if visited:
                 rounds.visit(F, I, key, available)
-                if not _mix(F, I, key, pools, k, memory.p[place], M):
+                if not _mix(F, I, key, pools, k, memory.p[index], M):
                     return (t, n), BROKEN
-                _keep(memory, place, pools.starts[k + 1] - pools.starts[k], t)
-            probability = _probability(pools, k, memory.p[place], memory.sums[place], u, M, shown, pools.place[t])
+                _keep(memory, index, pools.starts[k + 1] - pools.starts[k], t)
+            probability = _probability(pools, k, memory.p[index], memory.sums[index], u, M, shown, pools.shown_index[t])
         if probability > 0.0:
             loss, no = events.loss[t], n < 0  # neither recalled nor plain; a literal would compile a second copy
             status = rounds.update(F, I, key, available, shown, loss, probability, visited, rounds.NONE, rounds.NOW, no, no)

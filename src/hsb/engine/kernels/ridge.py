@@ -16,9 +16,9 @@ KNOWN, SELDOM = 0.05, 4
 
 
 @inner
-def predict(F, at, x, n):
+def predict(F, offset, x, n):
     """Return weights.x."""
-    w, s = F[at : at + n], 0.0
+    w, s = F[offset : offset + n], 0.0
     for i in range(n):
         s += w[i] * x[i]
     return s
@@ -41,7 +41,7 @@ def width(F, P, stride, x, v, n):
 
 
 @inner
-def learn(F, at, P, stride, x, y, v, n, turn):
+def learn(F, offset, P, stride, x, y, v, n, turn):
     """Learn that the target at x was y. v is scratch.
 
     If x is well known (x.v < KNOWN) the covariance hardly changes. Then only one round in SELDOM changes it, with SELDOM times the weight: a
@@ -55,7 +55,7 @@ def learn(F, at, P, stride, x, y, v, n, turn):
             row = F[P + i * stride : P + i * stride + n]
             for j in range(n):
                 v[j] += a * row[j]
-    w, q, error = F[at : at + n], 1.0, y
+    w, q, error = F[offset : offset + n], 1.0, y
     for i in range(n):
         q += x[i] * v[i]
         error -= w[i] * x[i]
@@ -77,10 +77,10 @@ def learn(F, at, P, stride, x, y, v, n, turn):
 
 
 @inner
-def start(F, at, P, stride, precision, n, size):
+def start(F, offset, P, stride, precision, n, size):
     """Set the model to its prior: `size` weights of 0, the first n with their precisions."""
     for i in range(size):
-        F[at + i] = 0.0
+        F[offset + i] = 0.0
         for j in range(size):
             F[P + i * stride + j] = 0.0
     for i in range(n):

@@ -32,7 +32,7 @@ def visit(F, I, key, available):
         f, i, part = members.own(F, I, k, key)
         reach = 1.0
         if i[h.PARENT] >= 0:
-            reach = F[members.place(I, i, one_of_words.CHILD_REACH)]
+            reach = F[members.offset(I, i, one_of_words.CHILD_REACH)]
         I[state_words.DIRECTORY + k * state_words.ENTRY + state_words.COUNT] = of.visit(f, i, part, available, reach)
 
 
@@ -272,7 +272,7 @@ def update(F, I, key, available, arm, loss, probability, visited, decided, advic
                 n = of.extend(f, i, part, members.count(I, k))
                 r = of.ratio(f, i, part, n, step, available)
                 if i[h.PARENT] >= 0:
-                    F[members.place(I, i, one_of_words.CHILD_RATIO)] = r
+                    F[members.offset(I, i, one_of_words.CHILD_RATIO)] = r
                 of.share(f, i, n, drift)
             log_z = log_g if masked else maths.log(r)
         else:

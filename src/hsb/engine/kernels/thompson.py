@@ -32,10 +32,10 @@ def visit(F, I, key):
     I[WHOLE] = 0
     reach = 1.0
     n = 0
-    at = 0 if I[ROWS] > 0 else -1
-    while at >= 0:
-        link = I[LINKS] + at * I[LINK_STRIDE]
-        row = I[ROW0] + at * I[STRIDE]
+    number = 0 if I[ROWS] > 0 else -1
+    while number >= 0:
+        link = I[LINKS] + number * I[LINK_STRIDE]
+        row = I[ROW0] + number * I[STRIDE]
         bottom, top = I[link] & 4095, I[link] >> 12
         x, links = F[row], bottom - top + 1
         I[path + n] = row
@@ -54,7 +54,7 @@ def visit(F, I, key):
         F[weight + n] = share * stay
         reach = share * go
         n += 1
-        at = -1 if leaves else I[link + 1 + digit(I, key, bottom)]
+        number = -1 if leaves else I[link + 1 + digit(I, key, bottom)]
     F[REST] = reach
     return n
 
@@ -89,8 +89,8 @@ def draw(F, I, n, available, good, bad, arms, u):
             if row < 0:
                 y, state = beta.uniform(state)  # all arms are alike: every order has the same probability
             else:
-                at = row + COUNTS + 2 * m
-                y, state = beta.draw(good + F[at], bad + F[at + 1], state)
+                offset = row + COUNTS + 2 * m
+                y, state = beta.draw(good + F[offset], bad + F[offset + 1], state)
             if best < 0 or y < least:
                 best, least = np.int64(m), y
     return best
@@ -145,8 +145,8 @@ def learn(F, I, n, arm, loss, good, bad, keep, arms):
     below = 1.0
     for i in range(n - 1, -1, -1):
         row = I[I[PATH] + i]
-        at = row + COUNTS + 2 * arm
-        a, b = good + F[at], bad + F[at + 1]
+        offset = row + COUNTS + 2 * arm
+        a, b = good + F[offset], bad + F[offset + 1]
         if sure:
             q = (b if loss == 1.0 else a) / (a + b)
         else:
@@ -156,8 +156,8 @@ def learn(F, I, n, arm, loss, good, bad, keep, arms):
                 f = keep if m == arm else 1.0 - IDLE * (1.0 - keep)
                 F[row + COUNTS + 2 * m] *= f
                 F[row + COUNTS + 2 * m + 1] *= f
-        F[at] += 1.0 - loss
-        F[at + 1] += loss
+        F[offset] += 1.0 - loss
+        F[offset + 1] += loss
         if i == n - 1:
             below = q
         else:

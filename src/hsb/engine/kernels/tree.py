@@ -25,10 +25,10 @@ def visit(F, I, key, reach):
     links, link_stride, row0, stride = I[tree_words.LINKS], I[tree_words.LINK_STRIDE], I[tree_words.ROW0], I[tree_words.STRIDE]
     path, weight, bases, depth = I[tree_words.PATH], I[h.WEIGHT], I[h.BASES], I[tree_words.DEPTH]
     n = 0
-    at = 0
+    number = 0
     while True:
-        link = links + at * link_stride
-        row = row0 + at * stride
+        link = links + number * link_stride
+        row = row0 + number * stride
         bottom = I[link] & 4095
         rate, go = F[row], F[row + 1]
         leaves = not chains.agree(I, link, key, bottom)
@@ -47,8 +47,8 @@ def visit(F, I, key, reach):
         if bottom == depth:
             I[tree_words.WHOLE] = 1
             break
-        at = I[link + 1 + chains.digit(I, key, bottom)]
-        if at < 0:
+        number = I[link + 1 + chains.digit(I, key, bottom)]
+        if number < 0:
             break
     F[h.REST] = reach
     return n

@@ -144,9 +144,9 @@ class _Words:
         self.context, self.builder, self.row, self.at = context, builder, row, 0
 
     def word(self) -> Any:
-        place = self.builder.gep(self.row, [ir.Constant(I64, self.at)])
+        pointer = self.builder.gep(self.row, [ir.Constant(I64, self.at)])
         self.at += 1
-        return self.builder.load(place)
+        return self.builder.load(pointer)
 
     def value(self, kind: Any) -> Any:
         """Return an argument in Numba's internal form."""
@@ -182,21 +182,23 @@ class _Words:
         return array._getvalue()
 
 
-def _write(context: Any, builder: Any, out: Any, kind: Any, value: Any, at: list[int]) -> str:
+def _write(context: Any, builder: Any, out: Any, kind: Any, value: Any, next_word: list[int]) -> str:
     """Write a result as words; return the letters of its types."""
     if kind == types.none or isinstance(kind, types.Omitted):
         return "-"
     if isinstance(kind, types.BaseTuple):
         parts = [builder.extract_value(value, k) for k in range(len(kind.types))]
-        inside = "".join(_write(context, builder, out, each, part, at) for each, part in zip(kind.types, parts, strict=True))
+        inside = "".join(
+            _write(context, builder, out, each, part, next_word) for each, part in zip(kind.types, parts, strict=True)
+        )
         return f"({len(parts)}{inside})"
-    place = builder.gep(out, [ir.Constant(I64, at[0])])
-    at[0] += 1
+    pointer = builder.gep(out, [ir.Constant(I64, next_word[0])])
+    next_word[0] += 1
     if kind == types.float64:
-        builder.store(builder.bitcast(value, I64), place)
+        builder.store(builder.bitcast(value, I64), pointer)
         return "d"
     if isinstance(kind, types.Boolean):
-        builder.store(builder.zext(value, I64), place)
+        builder.store(builder.zext(value, I64), pointer)
         return "b"
     if isinstance(kind, types.Literal):
         value = context.cast(builder, value, kind, types.int64)
@@ -205,5 +207,5 @@ def _write(context: Any, builder: Any, out: Any, kind: Any, value: Any, at: list
         raise TypeError(f"no words for {kind}")
     if kind.bitwidth < 64:
         value = builder.sext(value, I64) if kind.signed else builder.zext(value, I64)
-    builder.store(value, place)
+    builder.store(value, pointer)
     return "u" if kind == types.uint64 else "l"

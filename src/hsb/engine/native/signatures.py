@@ -12,10 +12,10 @@ def split(words: str) -> list[str]:
     ['D1', 'Rounds(L2 d)', 'l']
     """
     result, depth, begin = [], 0, 0
-    for at, letter in enumerate(words + " "):
+    for end, letter in enumerate(words + " "):
         depth += (letter == "(") - (letter == ")")
         if letter == " " and depth == 0:
-            if at > begin:
-                result.append(words[begin:at])
-            begin = at + 1
+            if end > begin:
+                result.append(words[begin:end])
+            begin = end + 1
     return result

@@ -1,7 +1,7 @@
 """The part of a policy that changes each round: a state and its members. Structures make members; no module here imports a structure."""
 
 from .advisor import depth_for, make_advisor
-from .ensemble import NewPlaces, make_ensemble, rescale, resized_ensemble, room_for, set_places, width_for
+from .ensemble import NewColumns, make_ensemble, rescale, resized_ensemble, room_for, set_columns, width_for
 from .ensemble_files import Ensemble as _Ensemble  # noqa: F401  (registers its kind)
 from .fit import FitRows, begin_own_rounds, fit_ensemble, rounds_known
 from .given import make_given
@@ -17,7 +17,7 @@ __all__ = [
     "EVERY_ARM",
     "Kind",
     "Member",
-    "NewPlaces",
+    "NewColumns",
     "State",
     "Walk",
     "aligned_zeros",
@@ -27,7 +27,7 @@ __all__ = [
     "member_from_arrays",
 ]
 __all__ += ["coarser", "make_advisor", "rows_at"]
-__all__ += ["add_options", "make_ensemble", "rescale", "resized_ensemble", "room_for", "set_places", "width_for"]
+__all__ += ["add_options", "make_ensemble", "rescale", "resized_ensemble", "room_for", "set_columns", "width_for"]
 __all__ += ["FitRows", "begin_own_rounds", "fit_ensemble", "rounds_known"]
 __all__ += [
     "make_cells",

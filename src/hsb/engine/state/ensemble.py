@@ -16,24 +16,24 @@ from .frequencies import frequencies
 from .member import Member, aligned_zeros, arm_block, hung_as
 from .views import EnsembleView
 
-PRECISION = 0.15  # of a place's weight, times the number of features: the prior of the linear model
+PRECISION = 0.15  # of a column's weight, times the number of features: the prior of the linear model
 COSINE_PRECISION = 0.5
 MOST_COSINES = 128
-EXACT = 1 << 30  # arms * places^3 up to which a change of scale leaves the prior unchanged
+EXACT = 1 << 30  # arms * columns^3 up to which a change of scale leaves the prior unchanged
 MOST_SIZE = 2.0**53  # of a weight: beyond, an arm's model is reset
 MOST_SPREAD = (
     2.0**20
 )  # of a weight's standard deviation: from 1e8 on one round may destroy the covariance; rounds lead to about 1e3 at most
 FAR = 1e100  # a threshold beyond has all values on one side
-TINY = 1e-6  # a place that shrinks by more than this at once loses its past
+TINY = 1e-6  # a column that shrinks by more than this at once loses its past
 SKEW = 1e-11  # the largest rounding error between the two halves of a covariance
-LARGEST = 1e6  # variance of a weight whose prior moves with its place: beyond, rounding destroys the covariance
+LARGEST = 1e6  # variance of a weight whose prior moves with its column: beyond, rounding destroys the covariance
 MOST_WORDS = 1 << 22  # of the covariances of cosines and of the cuts that leaves watch; with many arms there are fewer of them
 WIDEST = 1 << 23  # words of the linear covariances
 
 
 def width_for(arms: int, wanted: int) -> int:
-    """Return the number of places, at most `wanted`, with which the covariances of all arms take at most 64 MB.
+    """Return the number of columns, at most `wanted`, with which the covariances of all arms take at most 64 MB.
 
     >>> width_for(3, 256), width_for(1000, 256)
     (256, 91)
@@ -51,13 +51,13 @@ def _stride(cosines: int) -> int:
     return -(-(cosines + 1) // 8) * 8
 
 
-def room_for(places: int, width: int) -> int:
-    """Return the room for `places` used places: a power of two, at most `width`, so that growth is rare."""
-    return min(width, max(16, 1 << (places - 1).bit_length()))
+def room_for(columns: int, width: int) -> int:
+    """Return the room for `columns` used columns: a power of two, at most `width`, so that growth is rare."""
+    return min(width, max(16, 1 << (columns - 1).bit_length()))
 
 
 def make_ensemble(room: int, arms: int) -> Member:
-    """Make an ensemble with room for `room` places; only the constant is in use."""
+    """Make an ensemble with room for `room` columns; only the constant is in use."""
     cosines, width = cosines_for(arms), 4 * arms + p.WATCH
     blocks = max(2 * p.TREES, MOST_WORDS // (p.CUTS * width))
     nodes = 2 * blocks
@@ -66,7 +66,7 @@ def make_ensemble(room: int, arms: int) -> Member:
     I[h.TOP], I[h.TOP_SIZE], I[h.WIDTH] = arm_block(arms)
     I[h.LOGS] = I[h.WIDTH]
     I[p.STRIDE] = _stride(cosines)
-    I[p.ROOM], I[p.PLACES], I[p.COSINES], I[p.NODES], I[p.BLOCKS] = room, 1, cosines, nodes, blocks
+    I[p.ROOM], I[p.COLUMNS], I[p.COSINES], I[p.NODES], I[p.BLOCKS] = room, 1, cosines, nodes, blocks
     end = 8
     for name, size in (
         (p.RIDGE, room + cosines + 1),
@@ -109,8 +109,8 @@ def compiled() -> Any:
 
 def piece(member: Member, name: int, *shape: int, skip: int = 0) -> Floats:
     """Return a part of F as a table; a view."""
-    at = int(member.I[name]) + skip
-    return member.F[at : at + math.prod(shape)].reshape(shape)
+    offset = int(member.I[name]) + skip
+    return member.F[offset : offset + math.prod(shape)].reshape(shape)
 
 
 def linear_models(member: Member) -> tuple[Floats, Floats]:
@@ -144,14 +144,14 @@ def forest_cuts(member: Member) -> Floats:
     return ensemble.F[ensemble.block0 : ensemble.block0 + count * p.CUTS * width].reshape(count, p.CUTS, width)
 
 
-class NewPlaces:
-    """New places for an ensemble with updates. `groups`: the feature of each place but the constant.
+class NewColumns:
+    """New columns for an ensemble with updates. `groups`: the feature of each column but the constant.
 
     `add` changes a view in place. `take_back` undoes it, also after an interrupt or before `add`, if there was no update since.
     """
 
     def __init__(self, member: Member, groups: Sequence[int]) -> None:
-        self.groups, self.first = groups, int(member.I[p.PLACES])
+        self.groups, self.first = groups, int(member.I[p.COLUMNS])
         self.before = [part.copy() for part in self._parts(member)]
 
     def _parts(self, member: Member) -> list[Any]:
@@ -166,15 +166,15 @@ class NewPlaces:
         return [member.I, *parts, F[block : block + cuts]]
 
     def add(self, member: Member) -> None:
-        """Add the places."""
+        """Add the columns."""
         I, precision, probability, cosines, covariances, _ = self._parts(member)
-        groups, places, features = self.groups, 1 + len(self.groups), max(len(set(self.groups)), 1)
-        precision[self.first : places] = PRECISION * (features + 1)
-        cosines[:] = frequencies(range(self.first, places), cosines.shape[1], features)
-        diagonal = np.arange(places - self.first)
-        covariances[:, diagonal, diagonal] = 1.0 / precision[self.first : places]
+        groups, columns, features = self.groups, 1 + len(self.groups), max(len(set(self.groups)), 1)
+        precision[self.first : columns] = PRECISION * (features + 1)
+        cosines[:] = frequencies(range(self.first, columns), cosines.shape[1], features)
+        diagonal = np.arange(columns - self.first)
+        covariances[:, diagonal, diagonal] = 1.0 / precision[self.first : columns]
         probability[:] = probabilities_of(groups, features)
-        I[p.PLACES] = places
+        I[p.COLUMNS] = columns
         compiled()[0].look_again(*member)
 
     def take_back(self, member: Member) -> None:
@@ -183,34 +183,34 @@ class NewPlaces:
             part[...] = value
 
 
-def set_places(member: Member, groups: Sequence[int]) -> None:
-    """Add places to an ensemble; changes a view in place. An ensemble without updates is reset with them."""
+def set_columns(member: Member, groups: Sequence[int]) -> None:
+    """Add columns to an ensemble; changes a view in place. An ensemble without updates is reset with them."""
     if piece(member, p.STACK, p.MEMORIES)[p.ROUNDS] != 0.0:
-        NewPlaces(member, groups).add(member)
+        NewColumns(member, groups).add(member)
         return
     ensemble = EnsembleView(member)
-    before, places, features = ensemble.places, 1 + len(groups), max(len(set(groups)), 1)
+    before, columns, features = ensemble.columns, 1 + len(groups), max(len(set(groups)), 1)
     precision = piece(member, p.RIDGE, ensemble.room + 1)
-    precision[:places] = precision[-1] = PRECISION * (features + 1)
+    precision[:columns] = precision[-1] = PRECISION * (features + 1)
     cosines = cosine_models(member)[0]
-    cosines[:places] = frequencies(range(places), cosines.shape[1], features)
-    at = np.arange(before, places)
-    linear_models(member)[1][:, at, at] = 1.0 / precision[at]
-    piece(member, p.PROBABILITY, places)[:] = probabilities_of(groups, features)
-    member.I[p.PLACES] = places
+    cosines[:columns] = frequencies(range(columns), cosines.shape[1], features)
+    new = np.arange(before, columns)
+    linear_models(member)[1][:, new, new] = 1.0 / precision[new]
+    piece(member, p.PROBABILITY, columns)[:] = probabilities_of(groups, features)
+    member.I[p.COLUMNS] = columns
     compiled()[0].begin(*member)
 
 
 def probabilities_of(groups: Sequence[int], features: int) -> Floats:
-    """Return the cumulative probabilities of places that belong to these features."""
+    """Return the cumulative probabilities of columns that belong to these features."""
     sizes = np.bincount(groups, minlength=features) if len(groups) else np.ones(1)
     return probability_sums(sizes[list(groups)], int((sizes > 0).sum()))
 
 
 def probability_sums(sizes: Floats | Ints, features: int) -> Floats:
-    """Return the cumulative probabilities of cuts at each place: features are equally likely, and so are the places of each.
+    """Return the cumulative probabilities of cuts at each column: features are equally likely, and so are the columns of each.
 
-    `sizes`: for each place but the constant, the number of places of its feature.
+    `sizes`: for each column but the constant, the number of columns of its feature.
 
     >>> probability_sums(np.array([1, 2, 2]), 2).tolist()
     [0.0, 0.5, 0.75, 1.0]
@@ -223,7 +223,7 @@ def probability_sums(sizes: Floats | Ints, features: int) -> Floats:
 
 
 def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
-    """Rescale the models for places that became a * z + c, and stay 0 if the indicator in `missing` is 1. Changes a view in place.
+    """Rescale the models for columns that became a * z + c, and stay 0 if the indicator in `missing` is 1. Changes a view in place.
 
     The linear models and the trees become as if all updates had been in the new units; cosines stay as they are.
     """
@@ -232,10 +232,10 @@ def rescale(member: Member, a: Floats, c: Floats, missing: Ints) -> None:
     n, arms = len(a), member.arms
     nodes, cuts = forest_nodes(member), forest_cuts(member).reshape(-1, forest_cuts(member).shape[2])
     split, set_ = nodes[:, p.LEFT] > 0.0, cuts[:, p.SET] > 0.0
-    at = nodes[split, p.AT].astype(np.int64)
-    nodes[split, p.THRESHOLD] = np.clip(a[at] * nodes[split, p.THRESHOLD] + c[at], -FAR, FAR)
-    at = cuts[set_, 0].astype(np.int64)
-    cuts[set_, 1] = np.clip(a[at] * cuts[set_, 1] + c[at], -FAR, FAR)
+    cut_columns = nodes[split, p.AT].astype(np.int64)
+    nodes[split, p.THRESHOLD] = np.clip(a[cut_columns] * nodes[split, p.THRESHOLD] + c[cut_columns], -FAR, FAR)
+    cut_columns = cuts[set_, 0].astype(np.int64)
+    cuts[set_, 1] = np.clip(a[cut_columns] * cuts[set_, 1] + c[cut_columns], -FAR, FAR)
     weights, covariances = linear_models(member)
     precision = piece(member, p.RIDGE, n)
     exact = arms * n**3 <= EXACT
@@ -257,7 +257,7 @@ def is_regression(weights: Floats, covariances: Floats) -> bool:
 
 
 def _move_exactly(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
-    """Return a linear model for places that moved, with its prior unchanged. O(places^3)."""
+    """Return a linear model for columns that moved, with its prior unchanged. O(columns^3)."""
     ridge = compiled()[1]
     A, scratch = np.ascontiguousarray(P), np.zeros_like(P)
     A = A.copy()
@@ -272,7 +272,7 @@ def _move_exactly(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats,
 
 
 def _move(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing: Ints) -> tuple[Floats, Floats]:
-    """Return the same with a moved prior. O(places^2) for each place that moved. Resets places with a TINY scale.
+    """Return the same with a moved prior. O(columns^2) for each column that moved. Resets columns with a TINY scale.
 
     Also resets a weight whose variance in the new units is too large. The next round would take its variance from LARGEST to about 1, in
     steps of LARGEST * 2^-53; much larger variances came out below 0, with infinite weights.
@@ -296,9 +296,9 @@ def _move(w: Floats, P: Floats, precision: Floats, a: Floats, c: Floats, missing
 
 
 def resized_ensemble(member: Member, room: int, arms: int) -> Member:
-    """Return the ensemble with room for more places or one more arm; or with room for fewer places, without the last ones."""
+    """Return the ensemble with room for more columns or one more arm; or with room for fewer columns, without the last ones."""
     before = EnsembleView(member)
-    old_arms, old_room, places = before.arms, min(before.room, room), min(before.places, room)
+    old_arms, old_room, columns = before.arms, min(before.room, room), min(before.columns, room)
     cosines = min(before.cosines, cosines_for(arms))
     wider = make_ensemble(room, arms)
     I = wider.I
@@ -309,8 +309,8 @@ def resized_ensemble(member: Member, room: int, arms: int) -> Member:
     (weights, covariances), (old_weights, old_covariances) = linear_models(wider), linear_models(member)
     weights[:old_arms, :old_room] = old_weights[:, :old_room]
     covariances[:old_arms, :old_room, :old_room] = old_covariances[:, :old_room, :old_room]
-    at = np.arange(places)
-    covariances[old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, places)
+    diagonal = np.arange(columns)
+    covariances[old_arms:, diagonal, diagonal] = 1.0 / piece(wider, p.RIDGE, columns)
     new, old = cosine_models(wider), cosine_models(member)
     some = slice(cosines + 1)  # with many arms, fewer cosines, each larger; the others are dropped
     ratio = np.ones(cosines + 1)
@@ -318,17 +318,17 @@ def resized_ensemble(member: Member, room: int, arms: int) -> Member:
     new[0][:old_room], new[1][:] = old[0][:old_room, :cosines], old[1][:cosines]
     new[2][:old_arms] = old[2][:, some] * ratio
     new[3][:old_arms, :, some] = old[3][:, some, some] * (ratio[:, None] * ratio)
-    at = np.arange(cosines + 1)
+    diagonal = np.arange(cosines + 1)
     new[3][old_arms:] = 0.0
-    new[3][old_arms:, at, at] = 1.0 / piece(wider, p.RIDGE, 1 + cosines, skip=room)
+    new[3][old_arms:, diagonal, diagonal] = 1.0 / piece(wider, p.RIDGE, 1 + cosines, skip=room)
     after = EnsembleView(wider)
     blocks, nodes = min(before.blocks_used, after.blocks), before.nodes_used
-    I[p.PLACES] = places
+    I[p.COLUMNS] = columns
     hung_as(member, wider)
-    if nodes > after.nodes or max(forest_nodes(member)[:, p.AT].max(), forest_cuts(member)[..., 0].max()) >= places:
+    if nodes > after.nodes or max(forest_nodes(member)[:, p.AT].max(), forest_cuts(member)[..., 0].max()) >= columns:
         compiled()[0].look_again(*wider)  # its cuts were drawn when only the constant was in use
-        return wider  # too little room for the forest, or it cuts at dropped places: it restarts
-    I[p.PLACES], I[p.NODES_USED], I[p.BLOCKS_USED], I[p.SEED] = places, nodes, blocks, before.seed
+        return wider  # too little room for the forest, or it cuts at dropped columns: it restarts
+    I[p.COLUMNS], I[p.NODES_USED], I[p.BLOCKS_USED], I[p.SEED] = columns, nodes, blocks, before.seed
     rows, old_rows = forest_nodes(wider), forest_nodes(member)
     rows[:] = 0.0
     rows[:, : old_rows.shape[1]] = old_rows

@@ -75,12 +75,12 @@ class Ensemble(Kind):
         return own
 
     def take(self, own: Member, F: Floats) -> bool:
-        """Take models, stack, probabilities and forest for the used places; constant parts must be as in a new member."""
+        """Take models, stack, probabilities and forest for the used columns; constant parts must be as in a new member."""
         stored, start = Member(F, own.I), EnsembleView(own).node0
         nodes, cuts = forest_nodes(own), forest_cuts(own)
         theirs = F[start : start + nodes.size].reshape(nodes.shape), F[start + nodes.size :].reshape(cuts.shape)
         if not (
-            np.isfinite(F[8:]).all() and _are_models(stored) and _is_forest(theirs[0], theirs[1], EnsembleView(own).places)
+            np.isfinite(F[8:]).all() and _are_models(stored) and _is_forest(theirs[0], theirs[1], EnsembleView(own).columns)
         ):
             return False
         if not all(np.array_equal(mine, fixed) for mine, fixed in zip(_fixed_parts(stored), _fixed_parts(own), strict=True)):
@@ -100,13 +100,13 @@ def _fixed_parts(member: Member) -> list[Floats]:
 
 
 def _learned_parts(member: Member) -> list[Floats]:
-    """Return the learned parts of the models, for the used places; views.
+    """Return the learned parts of the models, for the used columns; views.
 
     Precisions, frequencies and probabilities depend on the features at the time when the last place was added. That cannot be derived
-    later: once all places are used, a new feature shares the place of another, and probabilities stay.
+    later: once all columns are used, a new feature shares the column of another, and probabilities stay.
     """
     ensemble = EnsembleView(member)
-    n, cosines = ensemble.places, ensemble.cosines
+    n, cosines = ensemble.columns, ensemble.cosines
     weights, covariances = linear_models(member)
     frequencies, _, more, others = cosine_models(member)
     stack = piece(member, p.STACK, p.MEMORIES + 4 * ensemble.arms)
@@ -142,27 +142,27 @@ def _are_models(member: Member) -> bool:
 
 
 def _are_probabilities(sums: Floats) -> bool:
-    """Return whether these are the cumulative probabilities of `set_places` for some grouping of places into features. O(places^2)."""
+    """Return whether these are the cumulative probabilities of `set_columns` for some grouping of columns into features. O(columns^2)."""
     if len(sums) == 1 or sums[0] != 0.0:
         return bool(sums[0] == 0.0)
     each = np.diff(sums)
     if not (each > 0.0).all():
         return False
     for features in range(1, len(sums)):
-        sizes = np.rint(1.0 / (each * features))  # of the feature that each place belongs to
+        sizes = np.rint(1.0 / (each * features))  # of the feature that each column belongs to
         if not ((sizes >= 1.0) & (sizes < len(sums))).all():
             continue
-        places = np.bincount(sizes.astype(np.int64))
-        of_size = np.arange(len(places))
-        if (places[1:] % of_size[1:]).any() or (places[1:] // of_size[1:]).sum() != features:
+        columns = np.bincount(sizes.astype(np.int64))
+        of_size = np.arange(len(columns))
+        if (columns[1:] % of_size[1:]).any() or (columns[1:] // of_size[1:]).sum() != features:
             continue
         if np.array_equal(probability_sums(sizes, features), sums):
             return True
     return False
 
 
-def _is_forest(nodes: Floats, cuts: Floats, places: int) -> bool:
-    """Return whether links lead from trees to later nodes, each reached once and not too deep, and cuts to used places."""
+def _is_forest(nodes: Floats, cuts: Floats, columns: int) -> bool:
+    """Return whether links lead from trees to later nodes, each reached once and not too deep, and cuts to used columns."""
     blocks, cuts = len(cuts), cuts.reshape(-1, cuts.shape[2])
     whole = np.concatenate([nodes[:, [p.AT, p.LEFT, p.CUT]].ravel(), cuts[:, 0], cuts[:, p.SET]])
     counts = np.concatenate([nodes[:, p.COUNTS :].ravel(), nodes[:, [p.VISITED, p.NEXT]].ravel(), cuts[:, p.WATCH :].ravel()])
@@ -173,8 +173,8 @@ def _is_forest(nodes: Floats, cuts: Floats, places: int) -> bool:
         or not ((nodes[:, p.STOP] >= 0.0) & (nodes[:, p.STOP] <= 1.0)).all()
     ):
         return False
-    at, left, cut = nodes[:, [p.AT, p.LEFT, p.CUT]].astype(np.int64).T
-    if (at >= places).any() or (cuts[:, 0] >= places).any() or (cuts[:, p.SET] > 1.0).any() or (cut > blocks).any():
+    cut_columns, left, cut = nodes[:, [p.AT, p.LEFT, p.CUT]].astype(np.int64).T
+    if (cut_columns >= columns).any() or (cuts[:, 0] >= columns).any() or (cuts[:, p.SET] > 1.0).any() or (cut > blocks).any():
         return False
     split, watched, n = left > 0, cut[cut > 0], len(nodes)
     if len(set(watched.tolist())) != len(watched) or cut[split].any():

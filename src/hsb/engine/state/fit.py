@@ -20,7 +20,7 @@ LEAST_NOISE = 1e-4  # of a loss: its variance about the prediction
 
 
 class FitRows(NamedTuple):
-    """Rows of a log: `z` has a row for each place and a column for each row of the log; its arm and its loss."""
+    """Rows of a log: `z` has a row for each column and a column for each row of the log; its arm and its loss."""
 
     z: Floats
     arm: Ints
@@ -37,10 +37,10 @@ class _Sums(NamedTuple):
 
 
 def fit_ensemble(member: Member, rows: FitRows, inputs: Ints) -> None:
-    """Fit every model of an ensemble to rows, replacing what it learned. `inputs`: the feature of each place, -1 for the constant.
+    """Fit every model of an ensemble to rows, replacing what it learned. `inputs`: the feature of each column, -1 for the constant.
 
     Features, and cosines, get the precision under which the rows are most probable (MacKay 1992), so that uninformative columns get no
-    weight. Models are weighted by their predictions of rows that they were not fitted to. O(rows * (places^2 + cosines^2 + cuts)).
+    weight. Models are weighted by their predictions of rows that they were not fitted to. O(rows * (columns^2 + cosines^2 + cuts)).
     """
     kernels, ensemble = _compiled(), EnsembleView(member)
     stack = piece(member, p.STACK, p.MEMORIES + 4 * ensemble.arms)
@@ -81,7 +81,7 @@ def _sums(member: Member, rows: FitRows, *, curved: bool) -> _Sums:
 
 
 def _fit_linear(member: Member, rows: FitRows, inputs: Ints) -> Floats:
-    """Fit the linear models, and return how much each place's feature moves predictions: the RMS over arms, relative to that over features."""
+    """Fit the linear models, and return how much each column's feature moves predictions: the RMS over arms, relative to that over features."""
     n, sums = len(rows.z), _sums(member, rows, curved=False)
     precision = piece(member, p.RIDGE, n)
     precision[:] = _precisions(sums, precision, inputs, _expected(rows))
@@ -99,10 +99,10 @@ def _moves(sums: _Sums, weights: Floats, inputs: Ints) -> Floats:
     features = np.unique(inputs[inputs >= 0])
     moves = np.zeros(len(inputs))
     for feature in features:
-        places = np.flatnonzero(inputs == feature)
-        parts = weights[:, places]
-        squares = ((parts[:, :, None] * parts[:, None, :]) * spread[np.ix_(places, places)]).sum(axis=(1, 2))
-        moves[places] = np.sqrt(max(float(squares.mean()), 0.0))
+        columns = np.flatnonzero(inputs == feature)
+        parts = weights[:, columns]
+        squares = ((parts[:, :, None] * parts[:, None, :]) * spread[np.ix_(columns, columns)]).sum(axis=(1, 2))
+        moves[columns] = np.sqrt(max(float(squares.mean()), 0.0))
     each = np.array([moves[inputs == feature][0] for feature in features])
     size = np.sqrt((each * each).mean()) if len(each) else 0.0
     return moves / size if size > 0.0 else np.ones(len(inputs))

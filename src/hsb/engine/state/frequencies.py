@@ -12,13 +12,13 @@ BANDWIDTHS = (1.0, 2.0)  # standard deviations of a cosine's frequencies, times 
 RIM, GRID = 3.65, 2.0**40  # beyond RIM NumPy's normal numbers take a logarithm; such are rounded to 1/GRID
 
 
-def frequencies(places: range, cosines: int, features: int) -> Floats:
-    """Return frequencies in turns, a row for each place, a column for each cosine: normal, each cosine with a separate bandwidth.
+def frequencies(columns: range, cosines: int, features: int) -> Floats:
+    """Return frequencies in turns, a row for each column, a column for each cosine: normal, each cosine with a separate bandwidth.
 
     >>> frequencies(range(3), 4, 2).shape
     (3, 4)
     """
-    table = np.array([normals(place, cosines) for place in places]).reshape(len(places), cosines)
+    table = np.array([normals(column, cosines) for column in columns]).reshape(len(columns), cosines)
     return np.asarray(table * (_bandwidths(cosines) / (2.0 * math.pi * math.sqrt(features))))
 
 
@@ -31,11 +31,11 @@ def _bandwidths(cosines: int) -> Floats:
     return np.asarray(bandwidths)
 
 
-def normals(place: int, count: int) -> Floats:
-    """Return normal numbers for a place. NumPy takes large ones from the C library's logarithm, so their last bits are rounded off.
+def normals(column: int, count: int) -> Floats:
+    """Return normal numbers for a column. NumPy takes large ones from the C library's logarithm, so their last bits are rounded off.
 
     >>> normals(1, 2).tolist() == normals(1, 9)[:2].tolist()
     True
     """
-    row = np.random.Generator(np.random.PCG64([0x46524551, place])).normal(size=count)
+    row = np.random.Generator(np.random.PCG64([0x46524551, column])).normal(size=count)
     return np.where(np.abs(row) < RIM, row, np.round(row * GRID) / GRID)

@@ -32,8 +32,8 @@ def make_graph(shape: int, spec: Sequence[int] | Ints, option_counts: Ints, visi
     graph.spec[:] = spec
     graph.nodes[:] = rows = first + np.concatenate(([0], np.cumsum(sizes)[:-1]))
     for k in np.unique(option_counts[option_counts > 0]):
-        at = rows[option_counts == k]
-        member.F[at[:, None] + 1 + np.arange(k)] = 1.0 / k
+        some = rows[option_counts == k]
+        member.F[some[:, None] + 1 + np.arange(k)] = 1.0 / k
     fill_blocks(member)
     if shape == graph_words.BOXES:
         from ..kernels import locate

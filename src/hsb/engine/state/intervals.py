@@ -73,15 +73,15 @@ class Intervals(Kind):
         mine, stored = IntervalsView(own), IntervalsView(Member(F, own.I))
         N, unit = mine.leaves, stored.unit
         first, last = np.triu_indices(N)
-        at, length = first * N + last, last - first + 1
-        rate, count = stored.sigma[at], stored.sigma_e[at]
+        pairs, length = first * N + last, last - first + 1
+        rate, count = stored.sigma[pairs], stored.sigma_e[pairs]
         totals = take_blocks(own, F, self.blocks(own))
         if totals is None or not (are_counts(count) & (rate > 0.0)).all():
             return False
         if not any(unit == unit_for(arms) for arms in range(1, own.arms + 1)):  # as many as there were at first
             return False
         own.F[mine.unit_at] = unit
-        mine.tables[:2, at[length == 1]] = unit
+        mine.tables[:2, pairs[length == 1]] = unit
         if not ((stored.sigma > 0.0) & np.isfinite(stored.sigma)).all():
             return False
         mine.sigma[:] = stored.sigma
@@ -89,13 +89,13 @@ class Intervals(Kind):
         leaf = (length == 1) & ~((count == 0.0) & (np.abs(logs - math.log(unit)) <= CLOSE))
         if leaf.any() or not (np.abs(logs) <= RANGE).all():
             return False
-        mine.sigma_e[at] = count
+        mine.sigma_e[pairs] = count
         intervals.refill(*own)
-        for each, places in ((slice(0, None, 2), at), (slice(1, None, 2), last * N + first)):  # a table, its transpose
-            due, there = mine.tables[each, places], stored.tables[each, places]
+        for each, indices in ((slice(0, None, 2), pairs), (slice(1, None, 2), last * N + first)):  # a table, its transpose
+            due, there = mine.tables[each, indices], stored.tables[each, indices]
             if not (np.isfinite(due) & (np.abs(there - due) <= CLOSE * due)).all():
                 return False
-            mine.tables[each, places] = there
+            mine.tables[each, indices] = there
         return True
 
     def flatten(self, member: Member, r: float, below: dict[int, float], walk: Walk | None) -> float:
@@ -105,12 +105,12 @@ class Intervals(Kind):
         own = IntervalsView(member)
         N, log_unit, blocks = own.leaves, reproducible_math.ln(own.unit), self.blocks(member)
         first, last = np.triu_indices(N)
-        at = first * N + last
-        masses, scale = np.empty(len(at)), (last - first + 1.0) * log_unit
-        intervals.log_masses(*member, at, masses)
+        pairs = first * N + last
+        masses, scale = np.empty(len(pairs)), (last - first + 1.0) * log_unit
+        intervals.log_masses(*member, pairs, masses)
         A = flatten_blocks(member, blocks, r)
         leaves = np.concatenate([[0.0], np.cumsum(A[first == last])])
-        intervals.set_masses(*member, at, r * masses + (1.0 - r) * scale + A - (leaves[last + 1] - leaves[first]))
+        intervals.set_masses(*member, pairs, r * masses + (1.0 - r) * scale + A - (leaves[last + 1] - leaves[first]))
         before = reproducible_math.ln(own.whole)
         intervals.refill(*member)
         return reproducible_math.ln(own.whole) - r * before + float(leaves[-1]) - (1.0 - r) * N * log_unit
@@ -122,9 +122,9 @@ class Intervals(Kind):
         after.sigma[:], after.sigma_e[:], after.tables[:] = before.sigma, before.sigma_e, before.tables
         return wider
 
-    def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
+    def rates(self, member: Member, wider: Member, offsets: Ints) -> Ints:
         after = IntervalsView(wider)
-        return np.asarray(after.sigma_at + (places - after.arm0) // after.block)
+        return np.asarray(after.sigma_at + (offsets - after.arm0) // after.block)
 
 
 Intervals(h.INTERVALS)

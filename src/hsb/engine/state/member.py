@@ -82,10 +82,10 @@ class Member(NamedTuple):
         """Return a copy of what was learned: without unused room, scratch set to 0."""
         F, I = self.kind.trimmed(self)
         F, I = F.copy(), I.copy()
-        for place, length in self.kind.scratch(self):
-            F[place : place + length] = 0.0
-        for place, length in self.kind.scratch_ints(self):
-            I[place : place + length] = 0
+        for offset, length in self.kind.scratch(self):
+            F[offset : offset + length] = 0.0
+        for offset, length in self.kind.scratch_ints(self):
+            I[offset : offset + length] = 0
         return Member(F, I)
 
 
@@ -111,8 +111,8 @@ class Kind:
 
     def scratch_ints(self, member: Member) -> list[tuple[int, int]]:
         """Return the parts of I that are scratch between calls, or as in a new member."""
-        at = int(member.I[h.BASES])
-        return [(at, member.visits)] if at else []
+        offset = int(member.I[h.BASES])
+        return [(offset, member.visits)] if offset else []
 
     def pour(self, member: Member, F: Floats, I: Ints) -> None:
         """Copy the member into arrays of at least its size; memory of nodes never visited stays untouched."""
@@ -158,7 +158,7 @@ class Kind:
         """Return a new member of the same shape for one more arm, with everything copied but the nodes' rows."""
         raise NotImplementedError
 
-    def places(self, member: Member, wider: Member) -> Ints:
+    def offsets(self, member: Member, wider: Member) -> Ints:
         """Return the offsets in `wider` of the member's used arm blocks."""
         return self.blocks(wider)
 
@@ -166,9 +166,9 @@ class Kind:
         """Return the number of option words before each arm block."""
         return np.zeros(len(blocks), dtype=np.int64)
 
-    def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
+    def rates(self, member: Member, wider: Member, offsets: Ints) -> Ints:
         """Return the offset of the rate of each arm block, -1 without one."""
-        return np.full(len(places), -1)
+        return np.full(len(offsets), -1)
 
     kept = 0  # words before a block's logarithms that belong to its row
 
@@ -177,7 +177,7 @@ class Kind:
         from ..kernels import arms
 
         wider = self.widened(member)
-        old, new = self.blocks(member), self.places(member, wider)
+        old, new = self.blocks(member), self.offsets(member, wider)
         arms.widen(*member, *wider, old, new, self.ahead(member, old), self.rates(member, wider, new), self.kept)
         return hung_as(member, wider)
 
@@ -252,12 +252,12 @@ def fill_blocks(member: Member) -> None:
     member.F[member.kind.blocks(member)[:, None] + np.arange(member.width)] = member.template
 
 
-def flatten_blocks(member: Member, places: Ints, r: float) -> Floats:
+def flatten_blocks(member: Member, offsets: Ints, r: float) -> Floats:
     """Flatten the arm blocks at these offsets, and return ln A of each."""
     from ..kernels import flatten
 
-    logs = np.empty(len(places))
-    flatten.blocks(*member, places, r, logs)
+    logs = np.empty(len(offsets))
+    flatten.blocks(*member, offsets, r, logs)
     return logs
 
 
@@ -267,16 +267,20 @@ def flatten_options(member: Member, rows: Ints, prior: Floats, r: float, below: 
     `below`: ln H of each option. `prior` and `below` have a column for each option.
     """
     F, n = member.F, below.shape[1]
-    at = rows[:, None] + 1 + np.arange(n)
-    logs = (1.0 - r) * reproducible_math.logs(prior) + r * (reproducible_math.logs(F[at]) - F[at + n] * h.LOG_BASE) + below
+    options = rows[:, None] + 1 + np.arange(n)
+    logs = (
+        (1.0 - r) * reproducible_math.logs(prior)
+        + r * (reproducible_math.logs(F[options]) - F[options + n] * h.LOG_BASE)
+        + below
+    )
     high = logs.max(axis=1, keepdims=True)
     total = high + reproducible_math.logs(reproducible_math.exps(logs - high).sum(axis=1, keepdims=True))
     logs -= total
     hidden = np.where(logs < reproducible_math.log(h.OPTION_TINY), np.ceil(-logs / h.LOG_BASE), 0.0)
     hidden[logs == -np.inf] = 0.0
     F[rows] = (hidden > 0.0).any(axis=1)
-    F[at] = reproducible_math.exps(logs + hidden * h.LOG_BASE)
-    F[at + n] = hidden
+    F[options] = reproducible_math.exps(logs + hidden * h.LOG_BASE)
+    F[options + n] = hidden
     return np.asarray(total[:, 0])
 
 

@@ -18,13 +18,13 @@ MOST_COUNT = 1e280  # of its scalings
 PART = 1 << 16  # words per step
 
 
-def take_blocks(own: Member, F: Floats, places: Ints) -> Floats | None:
+def take_blocks(own: Member, F: Floats, offsets: Ints) -> Floats | None:
     """Take the weights of the arm blocks at these offsets from F, and recompute their sums. Return each total; None if impossible."""
     M, width, logs = own.arms, own.width, own.logs
-    totals, arms = np.empty(len(places)), np.arange(M)
+    totals, arms = np.empty(len(offsets)), np.arange(M)
     step = max(1, PART // width)
-    for start in range(0, len(places), step):
-        some = places[start : start + step, None]
+    for start in range(0, len(offsets), step):
+        some = offsets[start : start + step, None]
         weights, aside = F[some + arms], F[some + logs + arms]
         seen = (weights >= 0.5 * h.ARM_TINY) & (weights <= MOST_TOTAL)
         if not (seen | (weights == 0.0)).all() or not ((aside >= LEAST_LOG) & (aside <= MOST_LOG)).all():
@@ -60,16 +60,16 @@ def take_options(own: Member, F: Floats, rows: Ints, n: int) -> bool:
     step = max(1, PART // n)
     for start in range(0, len(rows), step):
         some = rows[start : start + step, None]
-        at = some + 1 + np.arange(n)
-        weights, counts = F[at], F[at + n]
+        options = some + 1 + np.arange(n)
+        weights, counts = F[options], F[options + n]
         hidden = counts > 0.0
-        never = own.F[at] == 0.0
+        never = own.F[options] == 0.0
         seen = np.where(never, weights == 0.0, (weights >= 0.5 * h.OPTION_TINY) & (weights <= 1.0 + CLOSE))
         if not (are_counts(counts) & np.where(hidden, ~never & are_hidden(weights), seen)).all():
             return False
         if not (np.abs(np.where(hidden, 0.0, weights).sum(axis=1) - 1.0) <= CLOSE).all():
             return False
-        own.F[at], own.F[at + n], own.F[some[:, 0]] = weights, counts, hidden.any(axis=1)
+        own.F[options], own.F[options + n], own.F[some[:, 0]] = weights, counts, hidden.any(axis=1)
     return True
 
 

@@ -155,7 +155,7 @@ class State:
         return self.F[state_words.LOST : state_words.MASKED + 1].copy()
 
     @property
-    def seen(self) -> int:
+    def learned_rounds(self) -> int:
         """The number of learned rounds, each counted by the call that learned it."""
         return int(self.laid.F.item(state_words.SEEN))
 
@@ -164,11 +164,11 @@ class State:
         """The rounds that a schedule counts in addition, for late feedback."""
         return self.laid.F.item(state_words.LATE)
 
-    def set_counts(self, seen: int, late: float, sums: Floats, shared: float = 0.0) -> None:
+    def set_counts(self, learned_rounds: int, late: float, sums: Floats, shared: float = 0.0) -> None:
         """Set the counts to those of a file."""
         F = self.laid.F
         F[state_words.SHARED] = shared
-        F[state_words.SEEN], F[state_words.LATE], F[state_words.LOST : state_words.MASKED + 1] = seen, late, sums
+        F[state_words.SEEN], F[state_words.LATE], F[state_words.LOST : state_words.MASKED + 1] = learned_rounds, late, sums
 
     def set_shift(self, shift: float) -> None:
         """Set the baseline shift, which is subtracted from every later loss."""
@@ -195,14 +195,14 @@ class State:
         arm: int,
         loss: float,
         probability: float,
-        made: int = -1,
+        decision_round: int = -1,
         advised: float = -1.0,
         recalled: bool = False,
         plain: bool = False,
     ) -> None:
         """Learn the loss of an arm that was played with probability `probability`.
 
-        `made`: the number of learned rounds at the time of the decision; -1: now. After further rounds, a schedule counts additional ones,
+        `decision_round`: the number of learned rounds at the time of the decision; -1: now. After further rounds, a schedule counts more,
         and the advice of that time applies: `advised` is its share on the arm (`State.advised`). `recalled`: that advice applies in any case;
         below 0, the present advice. `plain`: no baseline shift (`set_shift`). If the last call had the same `key` array and every arm is
         available, its nodes are not visited again.
@@ -211,44 +211,44 @@ class State:
         self._visited = None
         F, I, _ = self.laid
         mask = EVERY_ARM if available is None else available
-        status = self._rounds.update(F, I, key, mask, arm, loss, probability, visited, made, advised, recalled, plain)
+        status = self._rounds.update(F, I, key, mask, arm, loss, probability, visited, decision_round, advised, recalled, plain)
         if status > h.DUE:
             self._resolve(status)
-            self.update(key, available, arm, loss, probability, made, advised, recalled, plain)
+            self.update(key, available, arm, loss, probability, decision_round, advised, recalled, plain)
 
     def play(self, table: Rounds, out: Out, part: slice, *, to_come: int = MANY) -> None:
         """Decide and learn in the rounds of a part of a table. Makes room for `to_come` later rounds."""
         kernel = self.tables.play
-        self._run(lambda laid, at: kernel(laid.F, laid.I, table, out, at, part.stop), part.start, to_come)
+        self._run(lambda laid, position: kernel(laid.F, laid.I, table, out, position, part.stop), part.start, to_come)
 
     def choose(self, table: Rounds, out: Chosen) -> None:
         """Decide every round of a table, without a floor. Changes nothing in the state."""
         kernel, end = self.tables.decide, len(out.arms)
-        self._run(lambda laid, at: kernel(laid.F, laid.I, table, out, laid.advice, at, end), 0)
+        self._run(lambda laid, position: kernel(laid.F, laid.I, table, out, laid.advice, position, end), 0)
 
     def learn(self, table: Logged, part: slice) -> None:
         """Learn the rounds of a part of a table, whose arms and propensities come from a log."""
         kernel = self.tables.learn
-        self._run(lambda laid, at: kernel(laid.F, laid.I, table, at, part.stop), part.start)
+        self._run(lambda laid, position: kernel(laid.F, laid.I, table, position, part.stop), part.start)
 
     def distributions(self, table: Rounds, p: Floats) -> None:
         """Fill the rows of p with the distributions of the rows of a table."""
         kernel = self.tables.fill
-        self._run(lambda laid, at: kernel(laid.F, laid.I, table, p, at, len(p)), 0)
+        self._run(lambda laid, position: kernel(laid.F, laid.I, table, p, position, len(p)), 0)
 
     def replay(
-        self, pools: ArmPools, events: Events, memory: Any, most: int, learned: Any, at: tuple[int, int]
+        self, pools: ArmPools, events: Events, memory: Any, most: int, learned: Any, position: tuple[int, int]
     ) -> tuple[int, int]:
-        """Replay a log from `at` = (first row, rows learned before), and learn the rows whose chosen arm is the logged one.
+        """Replay a log from `position` = (first row, rows learned before), and learn the rows whose chosen arm is the logged one.
 
         Ends after the last row or `most` learned rows. Returns its position.
         """
         from ..kernels import replay
 
-        def run(laid: Laid, at: tuple[int, int]) -> Any:
-            return replay.run(laid.F, laid.I, pools, events, memory, most, learned, at)
+        def run(laid: Laid, position: tuple[int, int]) -> Any:
+            return replay.run(laid.F, laid.I, pools, events, memory, most, learned, position)
 
-        return self._run(run, at)  # type: ignore[no-any-return]
+        return self._run(run, position)  # type: ignore[no-any-return]
 
     @property
     def members(self) -> list[Member]:
@@ -319,11 +319,11 @@ class State:
         entries[:n] = before
         entries[:n, [state_words.I0, state_words.I1]] += shift
         i, key = len(I) + shift, sum(self.words)
-        for place, (floats, ints) in zip([0, *range(n, len(entries))], new, strict=True):
+        for index, (floats, ints) in zip([0, *range(n, len(entries))], new, strict=True):
             F[f : f + len(floats)] = floats
-            entries[place, : state_words.K0] = f, f + len(floats), i, i + len(ints)
-            if place:
-                entries[place, state_words.K0 : state_words.COUNT] = key, key + words
+            entries[index, : state_words.K0] = f, f + len(floats), i, i + len(ints)
+            if index:
+                entries[index, state_words.K0 : state_words.COUNT] = key, key + words
                 key += words
             f, i = f + 8 * -(-len(floats) // 8), i + len(ints)
         head, body = I[: state_words.DIRECTORY], I[state_words.DIRECTORY + before.size :]
@@ -387,14 +387,14 @@ class State:
         """The used memory in bytes, without unused rows."""
         return sum(member.kind.bytes_in_use(member) for member in self.members)
 
-    def _run(self, kernel: Callable[[Laid, Any], tuple[Any, int]], at: Any, to_come: int = MANY) -> Any:
-        """Call the kernel until it is done. `at`: its position, which is returned."""
-        begin, self._visited = at, None
+    def _run(self, kernel: Callable[[Laid, Any], tuple[Any, int]], position: Any, to_come: int = MANY) -> Any:
+        """Call the kernel until it is done, from `position`; return where it ended."""
+        begin, self._visited = position, None
         while True:
-            at, status = kernel(self.laid, at)
+            position, status = kernel(self.laid, position)
             if status <= h.DUE:
-                return at
-            self._resolve(status, to_come if to_come == MANY else to_come - (at - begin))
+                return position
+            self._resolve(status, to_come if to_come == MANY else to_come - (position - begin))
 
     def _resolve(self, status: int, to_come: int = MANY) -> None:
         """Handle a kernel that stopped: add rows, or raise BrokenState."""

@@ -250,7 +250,7 @@ class Tree(Kind):
         wider.I[tree_words.ROWS] = tree.used
         return wider
 
-    def places(self, member: Member, wider: Member) -> Ints:
+    def offsets(self, member: Member, wider: Member) -> Ints:
         before, after = TreeView(member), TreeView(wider)
         rows = (self.blocks(member) - 2 - before.row0) // before.stride
         return np.asarray(after.row0 + rows * after.stride + 2)
@@ -258,9 +258,9 @@ class Tree(Kind):
     def ahead(self, member: Member, blocks: Ints) -> Ints:
         return np.full(len(blocks), 2)
 
-    def rates(self, member: Member, wider: Member, places: Ints) -> Ints:
+    def rates(self, member: Member, wider: Member, offsets: Ints) -> Ints:
         seen = member.F[self.blocks(member) - 2] != 0.0
-        return np.asarray(np.where(seen, places - 2, places - 2 + wider.logs))
+        return np.asarray(np.where(seen, offsets - 2, offsets - 2 + wider.logs))
 
 
 def coarser(member: Member, levels: int) -> Member:
@@ -321,8 +321,10 @@ def _keys_agree(tree: TreeView, above: Ints, option: Ints, below: Ints) -> bool:
     for start in range(0, len(below), step):
         some = slice(start, start + step)
         theirs, ours = _digits(keys[below[some]], bits, per_word), _digits(keys[above[some]], bits, per_word)
-        level, at = np.arange(levels), bottom[above[some], None]
-        if np.any((theirs != ours) & (level < at)) or np.any(np.take_along_axis(theirs, at, axis=1)[:, 0] != option[some]):
+        level, split_level = np.arange(levels), bottom[above[some], None]
+        if np.any((theirs != ours) & (level < split_level)) or np.any(
+            np.take_along_axis(theirs, split_level, axis=1)[:, 0] != option[some]
+        ):
             return False
     return True
 

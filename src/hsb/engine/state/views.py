@@ -210,9 +210,9 @@ class EnsembleView:
         words = self.I[: h.HEADER].tolist()
         self.arms: int = words[h.ARMS]
         self.room: int = words[ensemble_words.ROOM]
-        """The room for places."""
-        self.places: int = words[ensemble_words.PLACES]
-        """The used places, with the constant."""
+        """The room for columns."""
+        self.columns: int = words[ensemble_words.COLUMNS]
+        """The used columns, with the constant."""
         self.cosines: int = words[ensemble_words.COSINES]
         """Cosines."""
         self.stride: int = words[ensemble_words.STRIDE]

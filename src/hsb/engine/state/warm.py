@@ -21,7 +21,7 @@ def warm_start(member: Member, arm: int, similarity: Floats) -> float:
     Arm b has the weight u_b = s_b min(n_b, PLAYS), with n_b its plays in its long memory. The average is worth N = min(sum u, PLAYS)
     plays, N u_b / sum u of them from b, whose counts are scaled to that. In the forest these are the new counts. In a regression they are
     the information; the weights are the average, N parts to DOUBT parts of the prior.
-    O(TEACHERS * (places^3 + cosines^3) + nodes).
+    O(TEACHERS * (columns^3 + cosines^3) + nodes).
     """
     ensemble = EnsembleView(member)
     memories = piece(member, p.STACK, member.arms, 4, skip=p.MEMORIES)
@@ -35,7 +35,7 @@ def warm_start(member: Member, arm: int, similarity: Floats) -> float:
     worth = say[teachers] * min(1.0, PLAYS / total)
     stack = piece(member, p.STACK, p.MEMORIES)
     offset = (stack[p.LOST] + 1.0) / (stack[p.ROUNDS] + 2.0) - 0.5
-    n, room = ensemble.places, ensemble.room
+    n, room = ensemble.columns, ensemble.room
     _regress(*linear_models(member), piece(member, p.RIDGE, n), arm, teachers, worth, offset)
     _, phases, *models = cosine_models(member)
     _regress(models[0], models[1], piece(member, p.RIDGE, len(phases) + 1, skip=room), arm, teachers, worth, offset)
@@ -56,7 +56,7 @@ def _regress(
         P = covariances[b, :n, :n]
         mean += own * (weights[b, :n] + offset * precision[0] * P[0])
         seen = _inverse(P) - np.diag(precision)
-        information += own / max(float(seen[0, 0]), own) * seen  # the constant's place counts plays
+        information += own / max(float(seen[0, 0]), own) * seen  # the constant's column counts plays
     mean[0] += DOUBT * offset
     P = _inverse(information)
     weights[arm, :n] = mean / (plays + DOUBT) - offset * precision[0] * P[0]

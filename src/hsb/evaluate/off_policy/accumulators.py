@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...checks import shown
+from ...checks import format_arms
 from ...errors import InputError, quoted
 from ...logs import Batch
 from ...logs.log import nothing_used
@@ -186,7 +186,7 @@ class Reading:
         unseen = np.flatnonzero((self.counts == 0) & (self.mass > 0.0))
         share = float(self.mass[unseen].sum() / max(self.mass.sum(), 1e-300))
         if share > UNSEEN:
-            names = shown([self.arms[arm] for arm in unseen[np.argsort(-self.mass[unseen])]])
+            names = format_arms([self.arms[arm] for arm in unseen[np.argsort(-self.mass[unseen])]])
             plays = f"in {100 * share:.3g}% of decisions the policy plays arms that this log never shows: {names}"
             yield f"Evaluate on a log that shows every arm: {plays}. Their rewards are unknown."
 

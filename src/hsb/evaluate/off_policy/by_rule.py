@@ -96,8 +96,8 @@ def _add(sums: RuleEarnings, rules: Explanation, policy: Policy, batch: Batch, c
     learner = policy.learner
     rows = points.raw(learner.reader, 0, len(batch))[0] if isinstance(learner, Featured) else points
     rule = rules.find(rows)
-    places = {arm: place for place, arm in enumerate(batch.arms)}
-    wanted = np.array([*(places.get(arm, -1) for arm in sums.arms), -1])[rule]
+    indices = {arm: index for index, arm in enumerate(batch.arms)}
+    wanted = np.array([*(indices.get(arm, -1) for arm in sums.arms), -1])[rule]
     table = np.zeros((len(batch.pools.sizes), len(batch.arms) + 1), dtype=bool)
     table[:, :-1] = batch.pools.table(len(batch.arms)) > 0.0
     sums.add(rule, table[batch.pool, wanted], batch.arm == wanted, batch.propensity, reward)

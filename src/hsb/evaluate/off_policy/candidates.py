@@ -92,9 +92,9 @@ class Always(FixedCandidate):
         table = np.zeros((len(batch), len(batch.arms)))
         if self.arm not in batch.arms:
             return table, np.zeros(len(batch), dtype=np.bool_)
-        place = batch.arms.index(self.arm)
-        available = np.array([place in batch.pools[k] for k in range(len(batch.pools.sizes))], dtype=np.bool_)[batch.pool]
-        table[available, place] = 1.0
+        index = batch.arms.index(self.arm)
+        available = np.array([index in batch.pools[k] for k in range(len(batch.pools.sizes))], dtype=np.bool_)[batch.pool]
+        table[available, index] = 1.0
         return table, available
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from ...checks import function, is_number, loss_bounds, one_of, shown, whole
+from ...checks import format_arms, function, is_number, loss_bounds, one_of, whole
 from ...errors import InputError, quoted
 from ...logs import Batch, Log
 from ...logs.log import check_log
@@ -100,7 +100,7 @@ def _read_log(
     if fitting.needed or (needs_clip and clip is None):
         source.fit(fitting)
         clip = math.sqrt(max(fitting.rows, 1)) if clip is None else clip
-    settings: dict[str, Any] = {"estimator": estimator, "clip": clip if needs_clip else None, "baseline": plan.place}
+    settings: dict[str, Any] = {"estimator": estimator, "clip": clip if needs_clip else None, "baseline": plan.baseline_index}
     return source.read({"players": plan.players, "uses": plan.uses, "views": plan.views, "models": models, **settings})
 
 
@@ -141,7 +141,7 @@ class _Plan:
         )  # candidates that use contexts come first
         used = {i: self._use(self.contexts[self.fixed[i]], self.players[i]) for i in looking}
         self.uses = [used[i] for i in range(len(fixed))]
-        self.place = self.fixed.index(self.baseline) if self.baseline in fixed else None
+        self.baseline_index = self.fixed.index(self.baseline) if self.baseline in fixed else None
         self._check_arms(log)
 
     def _range(self, reward_range: Any) -> tuple[float, float]:
@@ -171,7 +171,7 @@ class _Plan:
     def refuse(self, name: str, played: Always, arms: Sequence[Hashable]) -> NoReturn:
         """Raise `InputError` for a candidate whose arm the log does not have."""
         unknown = f"The candidate {quoted(name)} is the arm {quoted(played.arm)}, which is never available in the log"
-        raise InputError(f"{unknown}. Its arms are {shown(arms)}.")
+        raise InputError(f"{unknown}. Its arms are {format_arms(arms)}.")
 
     def reads(self, log: Any) -> Any:
         """Return the log in the form that the fixed candidates need: by name, unless one of them takes numbers."""
@@ -276,7 +276,7 @@ class _ComparisonResult:
     def _differences(self) -> dict[str, Difference]:
         plan, others = self.plan, [name for name in self.plan.candidates if name != self.plan.baseline]
         pairs = {}
-        if self.log_pass is not None and plan.place is not None:
+        if self.log_pass is not None and plan.baseline_index is not None:
             pairs = {plan.fixed[i]: pair for i, pair in self.log_pass.pairs.items() if pair.same_range and pair.rows}
         comparisons = max(1, sum(1 for name in others if name not in pairs or not pairs[name].same))
         common: dict[str, Any] = {"seed": self.seed, "confidence": self.confidence, "comparisons": comparisons}

@@ -26,9 +26,9 @@ def distributions(policy: Policy, batch: Batch, contexts: Any = None) -> tuple[F
     array([[0.5, 0.5, 0. ]])
     """
     points, _ = check_contexts(policy, batch, own_contexts(policy, batch) if contexts is None else contexts)
-    places = np.array([policy.arm_set.index.get(arm, -1) for arm in batch.arms], dtype=np.int64)
-    known = np.flatnonzero(places >= 0)
-    available = (places[batch.pools[k]] for k in range(len(batch.pools.sizes)))
+    indices = np.array([policy.arm_set.index.get(arm, -1) for arm in batch.arms], dtype=np.int64)
+    known = np.flatnonzero(indices >= 0)
+    available = (indices[batch.pools[k]] for k in range(len(batch.pools.sizes)))
     masks = policy.arm_set.pools(pool[pool >= 0] for pool in available)
     playable = np.asarray(masks.any(axis=1))[batch.pool]
     rows = np.flatnonzero(playable)
@@ -36,5 +36,5 @@ def distributions(policy: Policy, batch: Batch, contexts: Any = None) -> tuple[F
     if len(rows):
         shown, losses = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows))
         own = tables.distributions(policy, LoggedRows(points[rows], masks, batch.pool[rows], shown, losses))
-        table[rows[:, None], known] = own[:, places[known]]
+        table[rows[:, None], known] = own[:, indices[known]]
     return table, playable

@@ -143,9 +143,9 @@ class CellMeans(RewardModel):
         if most > self.sums.shape[1]:
             more = ((0, 0), (0, most - self.sums.shape[1]), (0, 0))
             self.sums, self.rows = np.pad(self.sums, more), np.pad(self.rows, more)
-        place = (fold * self.sums.shape[1] + arm) * leaves + self._cells(contexts)
-        self.sums += np.bincount(place, weights=reward, minlength=self.sums.size).reshape(self.sums.shape)
-        self.rows += np.bincount(place, minlength=self.rows.size).reshape(self.rows.shape)
+        index = (fold * self.sums.shape[1] + arm) * leaves + self._cells(contexts)
+        self.sums += np.bincount(index, weights=reward, minlength=self.sums.size).reshape(self.sums.shape)
+        self.rows += np.bincount(index, minlength=self.rows.size).reshape(self.rows.shape)
 
     def merge(self, later: "CellMeans", rows: int) -> None:
         most = max(self.sums.shape[1], later.sums.shape[1])

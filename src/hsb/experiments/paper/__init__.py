@@ -19,7 +19,7 @@ class Paper(Experiment):
     def settings(self, options: Options) -> dict[str, Any]:
         settings = {name: value for name, value in self.SETTINGS.items() if name != "quick"}
         settings |= self.SETTINGS["quick"] if options.quick else {}
-        for name, size in options.chosen().items():
+        for name, size in options.chosen_sizes().items():
             if name not in self.SIZES:
                 taken = ", ".join(f"--{FLAGS[each]}" for each in self.SIZES) or "no sizes"
                 raise InputError(f"The experiment {self.name} does not accept --{FLAGS[name]}. It accepts {taken}.")

@@ -15,7 +15,7 @@ def draw(pyplot: Any, compared: Comparison, change: int | None = None) -> Any:
     if change is not None:
         ax.axvline(change, color=SOFT, linewidth=1.0)
     depths = sorted({depth for depth in map(depth_of, compared.policies) if depth is not None}, reverse=True)
-    dashes = {depth: DASHES[place % len(DASHES)] for place, depth in enumerate(depths)}
+    dashes = {depth: DASHES[index % len(DASHES)] for index, depth in enumerate(depths)}
     compared.plot(ax, styles={name: _style(name, dashes) for name in compared.policies}, log=change is None)
     if change is not None:
         beside = {"xytext": (2, -4), "textcoords": "offset points", "va": "top"}

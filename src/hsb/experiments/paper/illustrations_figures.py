@@ -54,7 +54,7 @@ def tree_regions(pyplot: Any, depth: int) -> Any:
     figure, ax = pyplot.subplots(figsize=(7.0, 4.4), layout="constrained")
     size = 0.62 / 2**depth
     for level, number in _nodes(depth):
-        x, y = _place(level, number)
+        x, y = _position(level, number)
         left, low = x - size / 2, y - size / 2
         _edge(ax, level, number, size)
         _box(ax, ((left, left + size), (low, low + size)), facecolor="white", edgecolor="black", linewidth=1, zorder=2)
@@ -79,7 +79,7 @@ def experts_on_tree(pyplot: Any, tree: Structure, shown: Sequence[tuple[int, Int
         used = {(level, k): arm for level, k, arm in nodes}
         for level, k in _nodes(depth):
             _edge(ax, level, k, 0.0)
-            x, y = _place(level, k)
+            x, y = _position(level, k)
             if (arm := used.get((level, k))) is None:
                 ax.plot(x, y, "o", markersize=7, color="white", markeredgecolor="0.6", zorder=2)
             else:
@@ -122,7 +122,7 @@ def _nodes(depth: int) -> list[tuple[int, int]]:
     return [(level, number) for level in range(depth + 1) for number in range(2**level)]
 
 
-def _place(level: int, number: int) -> tuple[float, float]:
+def _position(level: int, number: int) -> tuple[float, float]:
     """Return the position of a node: leaves are evenly spread, a level is 0.4 high."""
     return (number + 0.5) / 2**level, -0.4 * level
 
@@ -130,7 +130,7 @@ def _place(level: int, number: int) -> tuple[float, float]:
 def _edge(ax: Any, level: int, number: int, size: float) -> None:
     """Draw the line to a node from its parent."""
     if level:
-        (x0, y0), (x1, y1) = _place(level - 1, number // 2), _place(level, number)
+        (x0, y0), (x1, y1) = _position(level - 1, number // 2), _position(level, number)
         ax.plot([x0, x1], [y0 - size / 2, y1 + size / 2], color="0.4", linewidth=1, zorder=1)
 
 

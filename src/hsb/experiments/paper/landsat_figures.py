@@ -17,9 +17,9 @@ def bars(pyplot: Any, errors: dict[str, Floats], length: int) -> Any:
     width, own = 0.86 / len(errors), looks(errors)
     for k, (name, rows) in enumerate(errors.items()):
         means, spreads = _percent(rows)
-        at = np.arange(1, len(means) + 1) + (k - (len(errors) - 1) / 2) * width
+        positions = np.arange(1, len(means) + 1) + (k - (len(errors) - 1) / 2) * width
         style = own[name].bar(error_kw={"elinewidth": 0.9, "ecolor": INK, "capsize": 1.5})
-        ax.bar(at, means, width, yerr=spreads, label=name, **style)
+        ax.bar(positions, means, width, yerr=spreads, label=name, **style)
     ax.set(xticks=range(1, len(means) + 1), xlabel=f"epoch ({length} rows each)", ylabel="misclassified rows (%)")
     ax.set(xlim=(0.5, len(means) + 0.5), title="LandSat in its original order: error by epoch")
     ax.grid(axis="y", linewidth=0.4, alpha=0.6)
@@ -33,14 +33,14 @@ def gaps(pyplot: Any, gap: dict[str, Floats], last: int) -> Any:
     figure, axes = pyplot.subplots(1, 2, figsize=(10.0, 4.2), layout="constrained", width_ratios=(1.6, 1))
     epochs, own = next(iter(gap.values())).shape[1], looks(gap)
     for ax, first in zip(axes, (0, epochs - last), strict=True):
-        at = np.arange(first, epochs) + 1
+        positions = np.arange(first, epochs) + 1
         for k, (name, rows) in enumerate(gap.items()):
             means, spreads = _percent(rows[:, first:])
-            beside = at + 0.04 * (k - (len(gap) - 1) / 2)  # so that intervals do not hide each other
+            beside = positions + 0.04 * (k - (len(gap) - 1) / 2)  # so that intervals do not hide each other
             style = own[name].line(marker=own[name].marker, markersize=4, capsize=2)
             ax.errorbar(beside, means, yerr=spreads, label=name, **style)
         ax.axhline(0.0, color=INK, linewidth=1)
-        ax.set(xticks=at, xlabel="epoch")
+        ax.set(xticks=positions, xlabel="epoch")
         ax.grid(linewidth=0.4, alpha=0.6)
     axes[0].set(ylabel="behind Hamming decoding (% points)", title="all epochs; below 0: fewer errors than Hamming decoding")
     axes[1].set_title(f"the last {last} epochs")
@@ -55,10 +55,10 @@ def side_by_side(pyplot: Any, late: dict[str, dict[str, Floats]]) -> Any:
     width, own = 0.86 / len(names), looks(names)
     for k, name in enumerate(names):
         means, spreads = _percent(np.column_stack([each[name] for each in late.values()]))
-        at = np.arange(len(means)) + (k - (len(names) - 1) / 2) * width
+        positions = np.arange(len(means)) + (k - (len(names) - 1) / 2) * width
         style = own[name].bar(error_kw={"elinewidth": 0.9, "ecolor": INK, "capsize": 1.5})
-        ax.bar(at, means, width, yerr=spreads, label=name, **style)
-        for x, mean in zip(at, means, strict=True):
+        ax.bar(positions, means, width, yerr=spreads, label=name, **style)
+        for x, mean in zip(positions, means, strict=True):
             on_bar(ax, x, f"{mean:.1f}", 7)
     ax.set(xticks=range(len(late)), xticklabels=list(late), ylabel="misclassified rows (%)")
     ax.set_title("LandSat, the last three epochs, for each way to make codewords")

@@ -127,13 +127,13 @@ def rates_figure(compared: Comparison, rounds: int) -> Figure:
 
     def draw(pyplot: Any) -> Any:
         figure, ax = pyplot.subplots(figsize=(9.0, 3.8), layout="constrained")
-        for at, (way, gain) in enumerate(gains.items()):
+        for position, (way, gain) in enumerate(gains.items()):
             half = (gain.high - gain.low) / 2 if np.isfinite(gain.high) else 0.0
             used = way == USED
             style = {"color": BT.colour if used else SOFT, "marker": "D" if used else "o"}
-            ax.errorbar(gain.mean, -at, xerr=half, capsize=3, linestyle="none", **style)
+            ax.errorbar(gain.mean, -position, xerr=half, capsize=3, linestyle="none", **style)
         ax.axvline(0.0, color=INK, linewidth=1.0)
-        ax.set_yticks([-at for at in range(len(gains))], list(gains))
+        ax.set_yticks([-position for position in range(len(gains))], list(gains))
         ax.set(xlabel="average loss at depth 5 less that at depth 10 (right of 0: depth 10 is better)")
         ax.set_title("VI-A: does depth 10 improve on depth 5? (synthetic)")
         ax.grid(axis="x", linewidth=0.4, alpha=0.6)

@@ -132,9 +132,11 @@ class _Reading:
             if len(stamp) < len(labels.keys):
                 new = np.full(len(labels.keys) - len(stamp), -1, dtype=np.int64)
                 self.scratch = self.scratch._replace(stamp=np.append(stamp, new))
-            self.state[k.ARMS] = len(self.log.seen)
+            self.state[k.ARMS] = len(self.log.known_arms)
             why, start = k.parse(buf, start, stop, self.is_r6a, self.state, self.out, labels, self.scratch)
-            self.log.seen += [f"{self.log._prefix}{key}" for key in labels.keys[len(self.log.seen) : self.state[k.ARMS]]]
+            self.log.known_arms += [
+                f"{self.log._prefix}{key}" for key in labels.keys[len(self.log.known_arms) : self.state[k.ARMS]]
+            ]
             if why == k.MORE:
                 return
             if why == k.FULL:
@@ -150,7 +152,7 @@ class _Reading:
         """Return the rows so far as a batch, and begin another."""
         k, out, n = self.kernels, self.out, int(self.state[self.kernels.ROWS])
         sets = Pools(out.starts[: self.state[k.POOLS] + 1].copy(), out.members[: self.state[k.MEMBERS]].copy())
-        pool, arms = out.pool[:n], tuple(self.log.seen)
+        pool, arms = out.pool[:n], tuple(self.log.known_arms)
         batch = Batch(out.contexts[:n], out.shown[:n], out.click[:n], 1.0 / sets.sizes[pool], out.time[:n], pool, sets, arms)
         self.state[[k.ROWS, k.POOLS, k.MEMBERS, k.SECTION]] = 0
         self.scratch.stamp[:] = -1
@@ -166,10 +168,10 @@ class _Reading:
     def _more_labels(self) -> None:
         """Make room for twice as many articles, or for all articles of a line."""
         old = self.log._labels.keys
-        size = max(2 * len(old), len(self.log.seen) + CANDIDATES)
+        size = max(2 * len(old), len(self.log.known_arms) + CANDIDATES)
         labels = self.kernels.Labels(np.zeros(size, dtype=np.int64), np.empty(1 << (4 * size - 1).bit_length(), dtype=np.int64))
         labels.keys[: len(old)] = old
-        self.kernels.refill(labels, len(self.log.seen))
+        self.kernels.refill(labels, len(self.log.known_arms))
         self.log._labels = labels
 
     def _problem(self, path: Path, reason: str) -> None:

@@ -80,15 +80,15 @@ class Ordinal(_Categories):
     as its `hsb.encode.code`, which is what `hsb.logs.open(..., categories=[...])` gives. A feature may have 65,536 categories.
 
     >>> red, green, blue = map(code, ("red", "green", "blue"))
-    >>> places = Ordinal().fit([[red], [green], [red]])
-    >>> (places.transform([[red], [green], [blue]]) * 6).ravel().tolist(), places.clipped
+    >>> numbers = Ordinal().fit([[red], [green], [red]])
+    >>> (numbers.transform([[red], [green], [blue]]) * 6).ravel().tolist(), numbers.clipped
     ([1.0, 3.0, 5.0], 1)
     """
 
     def __init__(self, columns: Sequence[int] | None = None, *, unseen: Unseen = "own") -> None:
         super().__init__(columns)
         if not isinstance(unseen, str) or unseen not in ("own", "error"):
-            raise InputError(f"unseen must be 'own' (a separate place) or 'error'; given {quoted(unseen)}.")
+            raise InputError(f"unseen must be 'own' (a separate number) or 'error'; given {quoted(unseen)}.")
         self.unseen = unseen
         self.categories: dict[int, list[float]] = {}  # of each such feature, in order of appearance
 
@@ -105,14 +105,14 @@ class Ordinal(_Categories):
         for j in self._those():
             seen = np.array(self.categories[j])
             order = np.argsort(seen)
-            place = np.minimum(np.searchsorted(seen[order], table[:, j]), len(seen) - 1)
-            known = seen[order][place] == table[:, j]
+            index = np.minimum(np.searchsorted(seen[order], table[:, j]), len(seen) - 1)
+            known = seen[order][index] == table[:, j]
             if self.unseen == "error" and not known.all():
                 t = int(np.argmin(known))
                 which = f"Row {t}, feature {j} is a category that the head did not have ({table[t, j]})"
                 raise InputError(f"{which}. Fit on more rows, or use unseen='own'.")
             strange |= ~known
-            out[:, j] = (np.where(known, order[place], len(seen)) + 0.5) / (len(seen) + 1)
+            out[:, j] = (np.where(known, order[index], len(seen)) + 0.5) / (len(seen) + 1)
         self.clipped += int(strange.sum())
         return out
 
@@ -140,8 +140,8 @@ class Hashed(_Categories):
     share a bucket, some two of n with probability about n² / (2 buckets); with another `seed` others do. `columns` as in `Ordinal`.
 
     >>> rows = [[code(colour)] for colour in ("red", "green", "blue")]
-    >>> places = Hashed(1024).fit(rows).transform(rows)
-    >>> len(set(places.ravel().tolist())), bool(((places > 0) & (places < 1)).all())
+    >>> numbers = Hashed(1024).fit(rows).transform(rows)
+    >>> len(set(numbers.ravel().tolist())), bool(((numbers > 0) & (numbers < 1)).all())
     (3, True)
     """
 

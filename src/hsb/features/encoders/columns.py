@@ -52,7 +52,7 @@ class Columns(Encoder):
     @property
     def names(self) -> list[str]:
         """The names of the numbers of a context."""
-        return self._reader.place_names[1:]
+        return self._reader.column_names[1:]
 
     def fit(self, head: Head) -> Self:
         """Fit to a table, named columns or rows, or the head of a log. Raises `InputError` for fewer than two rows."""
@@ -72,12 +72,12 @@ class Columns(Encoder):
             raise InputError("This Columns has not been fitted. Call fit(head) first.")
         reader = self._reader
         table = _select(reader, reader.table(rows))
-        encoded = np.empty((table.rows, reader.places))
-        for at in range(0, table.rows, ROWS):
-            raw, _ = reader.read_part(table, at, min(at + ROWS, table.rows))
-            z, cells = np.empty((len(raw), reader.places)), np.empty((len(raw), reader.trees), dtype=np.int64)
+        encoded = np.empty((table.rows, reader.columns))
+        for start in range(0, table.rows, ROWS):
+            raw, _ = reader.read_part(table, start, min(start + ROWS, table.rows))
+            z, cells = np.empty((len(raw), reader.columns)), np.empty((len(raw), reader.trees), dtype=np.int64)
             reader.encode_rows(np.ascontiguousarray(raw), z, cells)
-            encoded[at : at + len(raw)] = z
+            encoded[start : start + len(raw)] = z
         return encoded[:, 1:]
 
     __call__ = transform
@@ -127,12 +127,12 @@ def _select(reader: FeatureReader, table: ContextTable) -> ContextTable:
 
 def _learn(reader: FeatureReader, table: ContextTable) -> None:
     """Admit and observe all rows of a table."""
-    at = 0
-    while at < table.rows:
-        raw, news = reader.read_part(table, at, min(at + ROWS, table.rows))
+    start = 0
+    while start < table.rows:
+        raw, news = reader.read_part(table, start, min(start + ROWS, table.rows))
         known = int(np.argmax(news)) if news.any() else len(raw)
         if known:
             reader.observe_rows(np.ascontiguousarray(raw[:known]))
-        at += known
+        start += known
         if known < len(raw):
-            reader.admit(table.context(at))
+            reader.admit(table.context(start))

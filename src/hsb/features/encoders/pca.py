@@ -60,7 +60,7 @@ class PCA(Streamed[_Moments]):
             covariance = summary.products / summary.rows - np.outer(shift, shift)
         if not np.isfinite(covariance).all():
             raise InputError(
-                "Some features are so large (beyond about 1e150) that their squares have no place in a double. Scale them first, e.g. "
+                "Some features are so large (beyond about 1e150) that their squares overflow a double. Scale them first, e.g. "
                 "hsb.encode.Chain(hsb.encode.MinMax(), hsb.encode.PCA())."
             )
         values, vectors = np.linalg.eigh(covariance)

@@ -80,7 +80,7 @@ class MinMax(_Scale[_Range]):
 
     def _transform(self, table: Floats) -> Floats:
         with np.errstate(over="ignore"):
-            part = np.where(self.high - self.low < np.inf, 1.0, 0.5)  # a range that has no place in a double is halved
+            part = np.where(self.high - self.low < np.inf, 1.0, 0.5)  # a range that would overflow a double is halved
         low = part * self.low
         width = part * self.high - low
         varied = width > 0.0
@@ -123,13 +123,13 @@ class Quantiles(_Scale[_Sample]):
     def _use(self, summary: _Sample) -> None:
         low, high = summary.range.low, summary.range.high
         points_of, ranks_of = [], []
-        at = np.linspace(0.0, 1.0, self.knots)
+        levels = np.linspace(0.0, 1.0, self.knots)
         for j in range(len(low)):
-            values = np.quantile(summary.rows[:, j], at)
+            values = np.quantile(summary.rows[:, j], levels)
             values[0], values[-1] = low[j], high[j]
             points, first, count = np.unique(values, return_index=True, return_counts=True)
             points_of.append(points)
-            ranks_of.append((at[first] + at[first + count - 1]) / 2)
+            ranks_of.append((levels[first] + levels[first + count - 1]) / 2)
         self.low, self.high, self.points, self.ranks = low, high, points_of, ranks_of
 
     def _transform(self, table: Floats) -> Floats:

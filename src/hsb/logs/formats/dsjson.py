@@ -147,9 +147,9 @@ def write_dsjson(to: TextIO, batches: Iterable[Batch], names: Sequence[str] | No
             raise InputError("Two arms have the same text. Give them different labels.")
         for i in range(len(batch)):
             pool = batch.pools[batch.pool[i]].tolist()
-            place, p, n = pool.index(int(batch.arm[i])), float(batch.propensity[i]), len(pool)
+            index, p, n = pool.index(int(batch.arm[i])), float(batch.propensity[i]), len(pool)
             event: dict[str, Any] = {"_label_cost": 0.0 - float(batch.reward[i]), "_label_probability": p}
-            event |= {"_label_Action": place + 1, "_labelIndex": place}
+            event |= {"_label_Action": index + 1, "_labelIndex": index}
             if math.isfinite(batch.timestamp[i]):
                 time = datetime.fromtimestamp(float(batch.timestamp[i]), UTC)
                 event["Timestamp"] = time.strftime("%Y-%m-%dT%H:%M:%S.%f0Z")
@@ -157,7 +157,7 @@ def write_dsjson(to: TextIO, batches: Iterable[Batch], names: Sequence[str] | No
             event |= {
                 "Version": "1",
                 "EventId": str(number),
-                "a": [place + 1, *(k + 1 for k in range(n) if k != place)],
+                "a": [index + 1, *(k + 1 for k in range(n) if k != index)],
                 "c": {"GUser": user, "_multi": [actions[arm] for arm in pool]},
                 "p": [p] + [(1.0 - p) / (n - 1)] * (n - 1) if n > 1 else [p],
                 "VWState": {"m": "hsb"},

@@ -52,9 +52,9 @@ class StoredLog(Log):
             raise InputError(f"The files have different numbers of features: {[one.features for one in facts]}.")
         self.features = facts[0].features
         self.uniform = facts[0].uniform if len({one.uniform for one in facts}) == 1 else None
-        self.seen = list(dict.fromkeys(arm for one in facts for arm in one.arms))
-        places = {arm: k for k, arm in enumerate(self.seen)}
-        self._places = [np.array([places[arm] for arm in one.arms], dtype=np.int64) for one in facts]
+        self.known_arms = list(dict.fromkeys(arm for one in facts for arm in one.arms))
+        indices = {arm: k for k, arm in enumerate(self.known_arms)}
+        self._indices = [np.array([indices[arm] for arm in one.arms], dtype=np.int64) for one in facts]
         self._rows = sum(one.rows for one in facts)
         self._groups: list[range | None] = [None] * len(facts)  # which groups of rows are read; None: all
 
@@ -66,12 +66,12 @@ class StoredLog(Log):
 
     def __iter__(self) -> Iterator[Batch]:
         self.problems = Problems()
-        arms = tuple(self.seen)
-        for path, places, facts, groups in zip(self.paths, self._places, self._facts, self._groups, strict=True):
+        arms = tuple(self.known_arms)
+        for path, indices, facts, groups in zip(self.paths, self._indices, self._facts, self._groups, strict=True):
             with parquet(path) as file:
                 for k in range(file.num_row_groups) if groups is None else groups:
                     with damaged(path, f"group {k} of its rows cannot be read"):
-                        group = _group(read_group(file, k, facts), places)
+                        group = _group(read_group(file, k, facts), indices)
                     for begin in range(0, len(group), self.size):
                         part = group.take(slice(begin, begin + self.size))
                         contexts: Any = part.contexts
@@ -90,7 +90,7 @@ class StoredLog(Log):
         for end in [*range(begin + TOGETHER, len(wanted), TOGETHER), len(wanted)]:
             piece = copy(self)
             piece.problems, piece.paths = Problems(), [self.paths[k]]
-            piece._places, piece._facts, piece._groups = [self._places[k]], [self._facts[k]], [wanted[begin:end]]
+            piece._indices, piece._facts, piece._groups = [self._indices[k]], [self._facts[k]], [wanted[begin:end]]
             piece._rows = sum(sizes[i] for i in wanted[begin:end])
             begin = end
             yield piece
@@ -100,11 +100,11 @@ class StoredLog(Log):
         return True
 
 
-def _group(held: Stored, places: Ints) -> Batch:
+def _group(held: Stored, indices: Ints) -> Batch:
     """Make a batch of a stored group: without arms, its features as stored (numbers, or bytes with a bit for each feature)."""
     arm, pools = held.arm, Pools(np.concatenate([[0], np.cumsum(held.sizes)]), held.members)
-    if not np.array_equal(places, np.arange(len(places))):
-        arm, pools = places[arm], Pools.of([places[pools[k]].tolist() for k in range(len(held.sizes))])
+    if not np.array_equal(indices, np.arange(len(indices))):
+        arm, pools = indices[arm], Pools.of([indices[pools[k]].tolist() for k in range(len(held.sizes))])
     return Batch(held.features, arm, held.reward, held.probabilities, held.timestamp, held.pool, pools, ())
 
 

@@ -174,8 +174,8 @@ def _check(held: Stored, arms: int, uniform: bool) -> None:
     if not (np.diff(keys) > 0).all():
         raise ValueError("the arms of a pool are not in increasing order, each once")
     shown = held.pool * arms + held.arm
-    place = np.searchsorted(keys, shown)
-    if len(shown) and (place[-1] >= len(keys) or place.max() >= len(keys) or not np.array_equal(keys[place], shown)):
+    index = np.searchsorted(keys, shown)
+    if len(shown) and (index[-1] >= len(keys) or index.max() >= len(keys) or not np.array_equal(keys[index], shown)):
         raise ValueError("an arm was shown that was not available")
     if not (((held.probabilities > 0.0) & (held.probabilities <= 1.0)).all() and np.isfinite(held.reward).all()):
         raise ValueError("a propensity is not in (0, 1], or a reward is not finite")

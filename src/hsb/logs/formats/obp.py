@@ -103,18 +103,18 @@ def from_decisions(decisions: Iterable[Decision], rewards: Sequence[float], *, a
     """
     decided, rewards = check_decisions(decisions, rewards)
     arms = arm_list(arms)
-    places = {arm: k for k, arm in enumerate(arms)}
-    available = np.ones((len(decided), len(places)), dtype=np.bool_)
+    indices = {arm: k for k, arm in enumerate(arms)}
+    available = np.ones((len(decided), len(indices)), dtype=np.bool_)
     for i, decision in enumerate(decided):
         named = (decision.arm, *(decision.available or ()))
-        if strange := [arm for arm in named if arm not in places]:
+        if strange := [arm for arm in named if arm not in indices]:
             raise InputError(f"Decision {i} names the arm {quoted(strange[0])}, which is not one of arms.")
         if decision.available is not None:
             available[i] = False
-            available[i, [places[arm] for arm in decision.available]] = True
+            available[i, [indices[arm] for arm in decision.available]] = True
     return Batch.of(
         contexts=_contexts(decided),
-        arm=[places[decision.arm] for decision in decided],
+        arm=[indices[decision.arm] for decision in decided],
         reward=rewards,
         propensity=[decision.propensity for decision in decided],
         arms=list(arms),

@@ -32,8 +32,8 @@ class CsvFiles(RowFiles):
         fields = csv_rows(path, report, self.meaning.limits)
         there, wanted = next(fields)[1], self.columns.names
         require(wanted, there, str(path))
-        places = [there.index(name) for name in wanted]
-        chosen = ((number, [row[j] for j in places]) for number, row in fields)
+        indices = [there.index(name) for name in wanted]
+        chosen = ((number, [row[j] for j in indices]) for number, row in fields)
         for piece in pieces(chosen, size):
             line, rows = zip(*piece, strict=True)
             yield self.columns.rows(str(path), line, dict(zip(wanted, map(list, zip(*rows, strict=True)), strict=True)))

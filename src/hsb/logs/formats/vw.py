@@ -43,7 +43,7 @@ class VWFiles(LineFiles):
                 f"{paths[0]} has no line of the form action:cost:probability | features, so it is not vw. Give another format=."
             )
         known = meaning.arms or tuple(sorted(actions)) or (1,)
-        self.places = {name: j for j, name in enumerate(features)}
+        self.indices = {name: j for j, name in enumerate(features)}
         super().__init__(
             paths, meaning._replace(context=tuple(features), arms=known, offers="lists", negative=True, by_name=False)
         )
@@ -53,10 +53,10 @@ class VWFiles(LineFiles):
         if isinstance(example, str):
             return example
         action, cost, probability, available, features = example
-        points = [0.0] * len(self.places)
+        points = [0.0] * len(self.indices)
         for name, value in features.items():
-            if name in self.places:
-                points[self.places[name]] = value
+            if name in self.indices:
+                points[self.indices[name]] = value
         return points, action, probability, cost, available or self.meaning.arms
 
 

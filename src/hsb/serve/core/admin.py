@@ -33,7 +33,7 @@ from .messages import (
 from .orders import Append, BlankContexts, Erase, NewPolicy, Order, Outcome
 from .policy_state import Served, check_import, created
 from .rows import RowKind
-from .settings import MOST_ARMS, PolicySettings, apply_changes, arm_name, check_default, check_name, checked
+from .settings import MOST_ARMS, PolicySettings, apply_changes, arm_name, check_default, check_name, check_spec
 
 if TYPE_CHECKING:
     from .engine import Core
@@ -127,7 +127,7 @@ def _next(core: Core, served: Served, now: Now) -> list[Effect]:
 
 
 def _create(core: Core, message: Create) -> list[Effect]:
-    parts = checked(message.spec)
+    parts = check_spec(message.spec)
     name, settings = parts[0], parts[4]
     if not isinstance(message.secret, bytes) or not 16 <= len(message.secret) <= 64:
         raise InputError("secret must be 16 to 64 random bytes.")

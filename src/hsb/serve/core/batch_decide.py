@@ -22,10 +22,10 @@ def draw_together(core: "Core", messages: Sequence[Any], now: Now) -> list[Drawn
     if served is None or served.archived or core.stopped or len(messages) > room:
         return decisions
     core.clock.see(now)
-    places = [place for place, each in enumerate(messages) if type(each) is Decide and _is_plain(each, served)]
-    rows = served.decide_all([messages[place] for place in places], core.clock.time(now))
-    for place, row in zip(places, rows, strict=True):
-        decisions[place] = None if row is None else (served, messages[place], row)
+    indices = [index for index, each in enumerate(messages) if type(each) is Decide and _is_plain(each, served)]
+    rows = served.decide_all([messages[index] for index in indices], core.clock.time(now))
+    for index, row in zip(indices, rows, strict=True):
+        decisions[index] = None if row is None else (served, messages[index], row)
     return decisions
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from ...evaluate.off_policy.betting import STAKES
 from ...types import Floats
 from .rows import DecisionRow
-from .sampling import places_of
+from .sampling import indices_of
 
 LARGEST = 1e300  # larger weights count as this: terms only get smaller, so every interval stays valid
 
@@ -97,7 +97,7 @@ class CandidateBets:
         floor = conditions.floors.at(row.version)
         if row.version < self.since or floor is None:
             return
-        among = len(places_of(row.available))
+        among = len(indices_of(row.available))
         mixed = own if floor == 0.0 else (1.0 - floor) * own + floor / among
         if row.ramp < 1.0:
             mixed = row.ramp * mixed + (1.0 - row.ramp) * (row.arm == row.baseline)

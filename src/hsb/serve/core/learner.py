@@ -16,7 +16,7 @@ from .candidate_bets import CandidateBets, Conditions
 from .forgetting import renaming
 from .kinds import INEXACT, Plain, make_policy
 from .rows import DecisionRow, Entry, RowKind
-from .sampling import places_of
+from .sampling import indices_of
 
 TALLIES = ("updates", "weight", "value", "value_squared", "reward", "reward_squared", "product")
 
@@ -114,7 +114,7 @@ class PolicyReplica:
         if not row.context:
             return self._skip("The context has been forgotten.")
         try:
-            context, available = json.loads(row.context), [arms[place] for place in places_of(row.available)]
+            context, available = json.loads(row.context), [arms[index] for index in indices_of(row.available)]
             update = Decision(context=context, arm=arms[row.arm], propensity=row.propensity, available=available)
         except (ValueError, IndexError) as error:
             raise FileError(f"decision {row.id} cannot be read: {error}.") from None

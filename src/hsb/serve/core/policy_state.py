@@ -145,8 +145,8 @@ class Served:
         """Update what derives from settings and arms."""
         self.rules = self.settings.rules(self.live.scale)
         self.active_arms = [arm for arm in self.arms if arm not in self.removed]
-        self.places = {arm: place for place, arm in enumerate(self.arms)}
-        self._all_bits = bits_of([self.places[arm] for arm in self.active_arms], len(self.arms))
+        self.indices = {arm: index for index, arm in enumerate(self.arms)}
+        self._all_bits = bits_of([self.indices[arm] for arm in self.active_arms], len(self.arms))
 
     def warnings(self) -> list[str]:
         """Return warnings to whoever configured the policy."""
@@ -184,24 +184,24 @@ class Served:
         available: list[str] | None,
         baseline: str | None,
         activate: bool,
-        at: int,
+        timestamp: int,
         key: int | None = None,
     ) -> DecisionRow:
         """Return the decision of this version for an id, without changing anything. Raises InputError if it is impossible."""
         text = self._context(context)
-        places = None if available is None else self._arms_of(available)
+        indices = None if available is None else self._arms_of(available)
         settings, u = self.settings, u_of(self.secret, id)
-        base = self._baseline(baseline, places) if settings.ramp < 1.0 else None
-        names = None if places is None and not self.removed else [self.arms[k] for k in places or self._active()]
+        base = self._baseline(baseline, indices) if settings.ramp < 1.0 else None
+        names = None if indices is None and not self.removed else [self.arms[k] for k in indices or self._active()]
         mixed = None
         if settings.floor > 0.0 or settings.ramp < 1.0:
-            mixed = self._mixture(self._active() if places is None else places, base)
+            mixed = self._mixture(self._active() if indices is None else indices, base)
         decision = self.live.policy.propose(context, u=u, available=names, mixed=mixed)
-        bits = self._all_bits if places is None else bits_of(places, len(self.arms))
+        bits = self._all_bits if indices is None else bits_of(indices, len(self.arms))
         body = fingerprint(self.name, context, available, baseline, activate, text)
-        return self._row(id, decision, u, text, bits, base, body, at, key)
+        return self._row(id, decision, u, text, bits, base, body, timestamp, key)
 
-    def decide_all(self, messages: Sequence[Decide], at: int) -> list[DecisionRow | None]:
+    def decide_all(self, messages: Sequence[Decide], timestamp: int) -> list[DecisionRow | None]:
         """Decide on messages that name neither arms nor a baseline, as `decide` would. None for each that needs `decide` itself."""
         settings, base, mixed = self.settings, None, None
         shared = settings.ramp < 1.0
@@ -214,17 +214,17 @@ class Served:
         us = [u_of(self.secret, message.id) for message in messages]
         decisions = self.live.policy.propose_many([message.context for message in messages], u=us, mixed=mixed)
         return [
-            None if decision is None else self._plain_row(message, decision, u, base, at)
+            None if decision is None else self._plain_row(message, decision, u, base, timestamp)
             for message, decision, u in zip(messages, decisions, us, strict=True)
         ]
 
-    def _plain_row(self, message: Decide, decision: Decision, u: float, base: int | None, at: int) -> DecisionRow | None:
+    def _plain_row(self, message: Decide, decision: Decision, u: float, base: int | None, timestamp: int) -> DecisionRow | None:
         try:
             text = context_json(message.context)
             body = fingerprint(self.name, message.context, None, None, bool(message.activate), text)
         except (ValueError, TypeError, RecursionError):
             return None
-        return self._row(message.id, decision, u, text, self._all_bits, base, body, at, message.key)
+        return self._row(message.id, decision, u, text, self._all_bits, base, body, timestamp, message.key)
 
     def _row(
         self,
@@ -235,7 +235,7 @@ class Served:
         bits: bytes,
         base: int | None,
         body: bytes,
-        at: int,
+        timestamp: int,
         key: int | None,
     ) -> DecisionRow:
         memo, own = (
@@ -247,7 +247,7 @@ class Served:
             self.id,
             self.version,
             self.live.id,
-            self.places[decision.arm],  # type: ignore[index]
+            self.indices[decision.arm],  # type: ignore[index]
             decision.propensity,
             u,
             bits,
@@ -258,8 +258,8 @@ class Served:
             memo.advice if own else -1.0,
             None if memo.cells is None or not own else np.asarray(memo.cells, dtype="<i8").tobytes(),
             body,
-            at + self.rules.wait,
-            at,
+            timestamp + self.rules.wait,
+            timestamp,
             key,
         )
 
@@ -278,7 +278,7 @@ class Served:
             raise InputError(f"context must be a JSON value without NaN; given {quoted(context)}.") from None
 
     def _active(self) -> list[int]:
-        return [self.places[arm] for arm in self.active_arms]
+        return [self.indices[arm] for arm in self.active_arms]
 
     def _arms_of(self, available: Any) -> list[int]:
         if not isinstance(available, list) or not available:
@@ -286,27 +286,27 @@ class Served:
                 f"available must be a non-empty list of arms; given {quoted(available)}. Leave it out for all arms."
             )
         for arm in available:
-            if not isinstance(arm, str) or arm not in self.places or arm in self.removed:
+            if not isinstance(arm, str) or arm not in self.indices or arm in self.removed:
                 raise InputError(
                     f"Unknown arm {quoted(arm)} in available. The arms are {', '.join(map(quoted, self.active_arms))}."
                 )
-        return sorted({self.places[arm] for arm in available})
+        return sorted({self.indices[arm] for arm in available})
 
-    def _baseline(self, baseline: Any, places: list[int] | None) -> int:
+    def _baseline(self, baseline: Any, indices: list[int] | None) -> int:
         name = self.settings.baseline if baseline is None else baseline
-        place = self.places.get(name) if isinstance(name, str) else None
-        if place is None or place not in (self._active() if places is None else places):
+        index = self.indices.get(name) if isinstance(name, str) else None
+        if index is None or index not in (self._active() if indices is None else indices):
             raise InputError(
                 f"With ramp {self.settings.ramp} the baseline must be one of the available arms; given {quoted(name)}. Name such an arm in the "
                 "request or in the settings, or make it available."
             )
-        return place
+        return index
 
-    def _mixture(self, places: list[int], baseline: int | None) -> Any:
+    def _mixture(self, indices: list[int], baseline: int | None) -> Any:
         """Return the mixture in the order of the learner's arms, which may differ from the service's after an import."""
         order = {arm: k for k, arm in enumerate(self.live.policy.arms)}
         available = np.zeros(len(order))
-        available[[order[self.arms[place]] for place in places]] = 1.0
+        available[[order[self.arms[index]] for index in indices]] = 1.0
         base = None if baseline is None else order[self.arms[baseline]]
         return mixture(available, floor=self.settings.floor, ramp=self.settings.ramp, baseline=base)
 
@@ -316,7 +316,7 @@ class Served:
         """Return the digest of the learner that plays, under the name '', and of each candidate."""
         return {name: each.policy.digest() for name, each in {"": self.live, **self.candidates}.items()}
 
-    def frozen(self, at: int, *, copied: bool = True) -> Frozen:
+    def frozen(self, timestamp: int, *, copied: bool = True) -> Frozen:
         """Return the state of this version for a snapshot. It is copied, so that the policy may learn while it is packed."""
         state = {
             "hsb": __version__,
@@ -333,7 +333,7 @@ class Served:
             "learners": {name: each.about() for name, each in {"": self.live, **self.candidates}.items()},
         }
         learners = [(each.id, each.policy.copy() if copied else each.policy) for each in (self.live, *self.candidates.values())]
-        return Frozen(self.id, self.version, at, json.dumps(state, sort_keys=True), tuple(learners))
+        return Frozen(self.id, self.version, timestamp, json.dumps(state, sort_keys=True), tuple(learners))
 
     @classmethod
     def restore(cls, policy: PolicyRow, rows: list[SnapshotRow]) -> "Served":

@@ -16,7 +16,7 @@ from ...errors import InputError, quoted
 from .orders import NewDecision
 from .policy_state import Served
 from .rows import DecisionRow
-from .sampling import context_json, places_of, u_of
+from .sampling import context_json, indices_of, u_of
 
 MARK = "hsb1."
 LARGEST = 1 << 20  # characters
@@ -109,7 +109,7 @@ def restore_decision(policies: Mapping[int, Served], processes: Processes, decis
         )
     if not processes.reached(process, row.policy, row.version):
         raise InputError(f"receipt: it is of a version {row.version} that this journal has lost. The journal is an older copy.")
-    arms = [row.arm, *places_of(row.available), *([] if row.baseline is None else [row.baseline])]
+    arms = [row.arm, *indices_of(row.available), *([] if row.baseline is None else [row.baseline])]
     if max(arms) >= len(served.arms) or row.learner > served.version:  # its update could never be applied
         raise InputError("receipt: it has arms that this journal does not have. Is this journal an older copy?")
     return decision_order

@@ -89,7 +89,7 @@ class ClosedRow(NamedTuple):
 class DecisionEnd(NamedTuple):
     """A decision's arm and status, to be counted by arm."""
 
-    place: int
+    position: int
     """Its position among all decisions of the journal, in the order of writing."""
     arm: int
     propensity: float

@@ -59,30 +59,30 @@ def mixture(available: Floats, *, floor: float, ramp: float, baseline: int | Non
     return mixed
 
 
-def bits_of(places: list[int], arms: int) -> bytes:
-    """Encode indices of arms, `places`, as bits: the first arm is the lowest bit.
+def bits_of(indices: list[int], arms: int) -> bytes:
+    """Encode `indices` of arms as bits: the first arm is the lowest bit.
 
     >>> bits_of([0, 2, 9], 10)
     b'\\x05\\x02'
     """
     word = 0
-    for place in places:
-        word |= 1 << place
+    for index in indices:
+        word |= 1 << index
     return word.to_bytes(-(-arms // 8), "little")
 
 
-def places_of(bits: bytes) -> list[int]:
+def indices_of(bits: bytes) -> list[int]:
     """Return the indices of arms whose bits are set.
 
-    >>> places_of(b"\\x05\\x02")
+    >>> indices_of(b"\\x05\\x02")
     [0, 2, 9]
     """
-    word, places, place = int.from_bytes(bits, "little"), [], 0
+    word, indices, index = int.from_bytes(bits, "little"), [], 0
     while word:
         if word & 1:
-            places.append(place)
-        word, place = word >> 1, place + 1
-    return places
+            indices.append(index)
+        word, index = word >> 1, index + 1
+    return indices
 
 
 def context_json(context: Any) -> str:

@@ -78,7 +78,7 @@ class PolicySettings(NamedTuple):
         )
 
 
-def checked(spec: Any) -> tuple[str, list[str], Plain, Plain, PolicySettings]:
+def check_spec(spec: Any) -> tuple[str, list[str], Plain, Plain, PolicySettings]:
     """Check a request to create a policy. Returns its name, arms, arm features, kind and settings."""
     if not isinstance(spec, dict):
         raise InputError(

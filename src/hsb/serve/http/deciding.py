@@ -105,8 +105,8 @@ async def decide_batch(call: Call) -> Reply:
     """Choose arms for several contexts, in one commit. Each row of the answer is a result or a problem."""
     settings, rows = call.service.settings, call.body.decisions
     _count(rows, settings.rows, "decisions")
-    for place, row in enumerate(rows):
-        check(row, settings.numbers, f"/decisions/{place}")
+    for index, row in enumerate(rows):
+        check(row, settings.numbers, f"/decisions/{index}")
     answers = await call.service.ask_all(Decide, [_decide_arguments(call, row) for row in rows])
     return Reply(200, {"rows": [_row(call, answer, row, _decision_body) for answer, row in zip(answers, rows, strict=True)]})
 
@@ -144,7 +144,7 @@ async def reward_batch(call: Call) -> Reply:
     rows = [reward_of(event) for event in call.body] if type(call.body) is list else call.body.rewards
     _count(rows, call.service.settings.rows, "rewards")
     only = own_policies(call, [row.receipt for row in rows])
-    arguments = [(*_reward_arguments(call, row, place), only) for place, row in enumerate(rows)]
+    arguments = [(*_reward_arguments(call, row, index), only) for index, row in enumerate(rows)]
     answers = await call.service.ask_all(Reward, arguments)
     _note_unlearned(call, answers)
     return Reply(200, {"rows": [_row(call, answer, row, _reward_body) for answer, row in zip(answers, rows, strict=True)]})
@@ -157,8 +157,8 @@ async def _event(call: Call, event: Any) -> Reply:
     return await _learn(call, row, row.decision, value, loss)
 
 
-def _reward_arguments(call: Call, row: RewardItem, place: int) -> tuple[Any, ...]:
-    value, loss = _value(row, f"/{place}/data" if type(call.body) is list else f"/rewards/{place}")
+def _reward_arguments(call: Call, row: RewardItem, index: int) -> tuple[Any, ...]:
+    value, loss = _value(row, f"/{index}/data" if type(call.body) is list else f"/rewards/{index}")
     return row.decision, value, row.id, call.key.id, loss, row.receipt
 
 

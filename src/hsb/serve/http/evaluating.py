@@ -9,7 +9,7 @@ from ...errors import FileError, InputError, quoted
 from ..core.encoding import HEAD, fitted
 from ..core.kinds import make_policy
 from ..core.recovery import revive
-from ..core.sampling import places_of
+from ..core.sampling import indices_of
 from ..exporting import named_context, updates
 from ..store.sqlite import SqliteReader
 
@@ -81,7 +81,7 @@ def updates_table(reader: Any, policy: Any) -> tuple[Any, list[dict[str, Any]]]:
             columns.setdefault(name, [None] * (len(contexts) - 1)).append(value)
         for column in columns.values():
             column += [None] * (len(contexts) - len(column))
-        available_arms = [arms[place] for place in places_of(decision.available)]
+        available_arms = [arms[index] for index in indices_of(decision.available)]
         values = (arms[decision.arm], decision.propensity, row.reward, available_arms, decision.at / 1e6)
         for column, value in zip(own.values(), values, strict=True):
             column.append(value)
@@ -89,8 +89,14 @@ def updates_table(reader: Any, policy: Any) -> tuple[Any, list[dict[str, Any]]]:
         raise InputError("There is no update yet, so there is nothing to evaluate on. Send rewards first.")
     if not columns:
         columns["nothing"] = [0.0] * len(contexts)
-    arm, propensity, reward, available, at = own
-    names: dict[str, Any] = {"arm": arm, "propensity": propensity, "reward": reward, "available": available, "timestamp": at}
+    arm, propensity, reward, available, timestamps = own
+    names: dict[str, Any] = {
+        "arm": arm,
+        "propensity": propensity,
+        "reward": reward,
+        "available": available,
+        "timestamp": timestamps,
+    }
     return logs.open(columns | own, context=list(columns), **names), contexts
 
 

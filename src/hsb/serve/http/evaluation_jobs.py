@@ -35,8 +35,8 @@ class Evaluations:
     async def add(self, policy: str, request: dict[str, Any]) -> str:
         """Queue an evaluation; return its id."""
         self.check_room()
-        name, at = new_id(), time.time_ns() // 1000
-        row = (name, policy, json.dumps(request), "waiting", None, at, None)
+        name, now = new_id(), time.time_ns() // 1000
+        row = (name, policy, json.dumps(request), "waiting", None, now, None)
         old = "DELETE FROM evaluation WHERE id IN (SELECT id FROM evaluation ORDER BY at DESC LIMIT -1 OFFSET ?)"
 
         def write(store: Any) -> None:
@@ -99,8 +99,15 @@ def rows(reader: Any, policy: str, name: str | None = None) -> list[Any]:
 
 def describe_evaluation(service: Service, row: Any) -> dict[str, Any]:
     """Return an evaluation as the API shows it."""
-    id, policy, request, status, result, at, ended = row
+    id, policy, request, status, result, timestamp, ended = row
     if status in ("waiting", "running") and id not in service.evaluations.running:
         status = "interrupted"  # the service ended meanwhile
-    about = {"id": id, "policy": policy, "status": status, "request": json.loads(request), "at": when(at), "ended": when(ended)}
+    about = {
+        "id": id,
+        "policy": policy,
+        "status": status,
+        "request": json.loads(request),
+        "at": when(timestamp),
+        "ended": when(ended),
+    }
     return about | (json.loads(result) if result else {})

@@ -100,7 +100,8 @@ async def snapshots(call: Call) -> Reply:
     rows = await call.service.readers.quick(views.snapshot_list, policy.id)
     url = f"/v1/policies/{policy.name}/snapshots"
     listed = [
-        {"seq": seq, "at": when(at), "bytes": size, "learners": n, "file": f"{url}/{seq}.hsb"} for seq, at, size, n in rows
+        {"seq": seq, "at": when(timestamp), "bytes": size, "learners": n, "file": f"{url}/{seq}.hsb"}
+        for seq, timestamp, size, n in rows
     ]
     return Reply(200, {"snapshots": listed})
 

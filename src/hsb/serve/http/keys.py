@@ -36,12 +36,12 @@ class Key:
 
     def __init__(
         self, id: int | None, name: str, hash: str, scopes: str, policies: str | None, rate: float | None,
-        expires: int | None, at: int, used: int | None, ended: int | None,
+        expires: int | None, timestamp: int, used: int | None, ended: int | None,
     ) -> None:  # fmt: skip
         self.id, self.name, self.hash = id, name, hash
         self.scopes = frozenset(json.loads(scopes))
         self.policies = None if policies is None else frozenset(json.loads(policies))
-        self.rate, self.expires, self.at, self.used, self.ended = rate, expires, at, used, ended
+        self.rate, self.expires, self.at, self.used, self.ended = rate, expires, timestamp, used, ended
         self.tokens = self.stamp = 0.0
 
     def check(self, scope: str, policy: str | None) -> None:
@@ -113,8 +113,16 @@ class KeyStore:
         expires: int | None,
     ) -> Key:  # fmt: skip
         """Write a key; call it on the writing thread. The key is valid after the commit, once `take` is called."""
-        at = time.time_ns() // 1000
-        values = (name, digest(text), json.dumps(scopes), None if policies is None else json.dumps(policies), rate, expires, at)
+        now = time.time_ns() // 1000
+        values = (
+            name,
+            digest(text),
+            json.dumps(scopes),
+            None if policies is None else json.dumps(policies),
+            rate,
+            expires,
+            now,
+        )
         sql = "INSERT INTO key (name, hash, scopes, policies, rate, expires, at) VALUES (?, ?, ?, ?, ?, ?, ?)"
         number = store.connection.execute(sql, values).lastrowid
         return Key(number, *values, None, None)
@@ -125,9 +133,9 @@ class KeyStore:
 
     def end(self, store: SqliteStore, key: Key) -> int:
         """Write that a key has ended; call it on the writing thread. Return the time, for `key.ended` after the commit."""
-        at = time.time_ns() // 1000
-        store.connection.execute("UPDATE key SET ended = ? WHERE id = ?", (at, key.id))
-        return at
+        now = time.time_ns() // 1000
+        store.connection.execute("UPDATE key SET ended = ? WHERE id = ?", (now, key.id))
+        return now
 
     def forget_policy(self, policy: str) -> None:
         """Remove an erased policy from all keys in memory, as was done on disk. A key that has no other policy ends."""

@@ -56,8 +56,8 @@ def log(event: str, *, level: str = "info", **more: Any) -> None:
         if left_out is None:
             return
         more = more | {"left_out": left_out or None}
-    at = time.time()
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at)) + f".{int(at % 1 * 1000):03d}Z"
+    now = time.time()
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"
     line = {"at": stamp, "level": level, "event": event} | {name: value for name, value in more.items() if value is not None}
     print(json.dumps(line, default=str), file=sys.stderr, flush=True)
 

@@ -174,8 +174,8 @@ def name_of(endpoint: Endpoint) -> str:
     return NAMES.get(name, name)
 
 
-def _parameter(place: str, name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"name": name, "in": place, "description": description, "schema": schema}
+def _parameter(location: str, name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "in": location, "description": description, "schema": schema}
 
 
 def _schema(endpoint: Endpoint, name: str, description: str) -> dict[str, Any]:

@@ -116,9 +116,9 @@ def pointer_of(detail: str, request: Any = None) -> str | None:
     """
     if detail.startswith("Unknown arm") and " in available" in detail:
         available = getattr(request, "available", None) or []
-        for place, arm in enumerate(available):
+        for index, arm in enumerate(available):
             if detail.startswith(f"Unknown arm {quoted(arm)} in"):
-                return f"/available/{place}"
+                return f"/available/{index}"
         return "/available"
     if detail.startswith("With ramp"):
         return "/baseline"
@@ -130,7 +130,7 @@ def misfit(error: Exception, fields: tuple[str, ...]) -> HttpProblem:
     """Return the problem of a body that msgspec rejects; `fields` are those that the body may have."""
     match = AT.match(str(error))
     message, path = (match["message"], match["path"] or "") if match else (str(error), "")
-    pointer = "".join(f"/{name or place or '-'}" for name, place in STEP.findall(path))
+    pointer = "".join(f"/{name or index or '-'}" for name, index in STEP.findall(path))
     unknown = re.match(r"Object contains unknown field `(.*)`", message, re.S)
     if unknown:
         known = f" Its fields are {', '.join(fields)}." if not pointer and fields else ""

@@ -15,7 +15,7 @@ from ...files.policy_file import pack
 from .. import explaining
 from ..core import Served
 from ..core.rows import DecisionRow
-from ..core.sampling import places_of
+from ..core.sampling import indices_of
 from ..core.settings import seconds
 from ..store import views
 from .administering import P, describe_policy, etag, find_policy, unchanged
@@ -116,12 +116,12 @@ async def probabilities(call: Call) -> Reply:
 def distribution(served: Served, context: Any, available: list[str] | None, baseline: str | None) -> dict[str, float]:
     """Return the probability of each available arm, as it would be played now."""
     row = served.decide("probe", context, available, baseline, True, 0)
-    places = places_of(row.available)
-    names = [served.arms[place] for place in places]
+    indices = indices_of(row.available)
+    names = [served.arms[index] for index in indices]
     p = served.live.policy.probabilities(context, available=names)
     order = {arm: k for k, arm in enumerate(served.live.policy.arms)}
     base = row.baseline if served.settings.ramp < 1.0 else None
-    mixed = served._mixture(places, base)
+    mixed = served._mixture(indices, base)
     q = p if mixed is None else mixed(p)
     return {name: float(q[order[name]]) for name in names}
 
@@ -199,19 +199,19 @@ async def stats(call: Call) -> Reply:
 def _buckets(served: Served, decided: list[Any], learned: list[Any]) -> list[dict[str, Any]]:
     by_time: dict[int, dict[str, Any]] = {}
 
-    def counts_of(at: int, arm: int) -> dict[str, Any]:
-        bucket = by_time.setdefault(at, {"at": when(at), "arms": {}})
+    def counts_of(timestamp: int, arm: int) -> dict[str, Any]:
+        bucket = by_time.setdefault(timestamp, {"at": when(timestamp), "arms": {}})
         zeros = {"decisions": 0, "updates": 0, "defaulted": 0, "reward": 0.0, "reward_squared": 0.0}
         return bucket["arms"].setdefault(served.arms[arm], zeros)  # type: ignore[no-any-return]
 
-    for at, arm, count in decided:
-        counts_of(at, arm)["decisions"] = count
-    for at, arm, *sums in learned:
-        counts_of(at, arm).update(zip(("updates", "defaulted", "reward", "reward_squared"), sums, strict=True))
+    for timestamp, arm, count in decided:
+        counts_of(timestamp, arm)["decisions"] = count
+    for timestamp, arm, *sums in learned:
+        counts_of(timestamp, arm).update(zip(("updates", "defaulted", "reward", "reward_squared"), sums, strict=True))
     for bucket in by_time.values():
         for name in ("decisions", "updates", "defaulted", "reward"):
             bucket[name] = sum(each[name] for each in bucket["arms"].values())
-    return [by_time[at] for at in sorted(by_time)]
+    return [by_time[timestamp] for timestamp in sorted(by_time)]
 
 
 async def rejections(call: Call) -> Reply:
@@ -236,7 +236,7 @@ def describe_decision(policy: Served, row: DecisionRow) -> dict[str, Any]:
         "version": row.version,
         "context": msgspec.Raw(row.context.encode() or b"null"),
         **({} if row.context else {"forgotten": True}),
-        "available": [policy.arms[place] for place in places_of(row.available)],
+        "available": [policy.arms[index] for index in indices_of(row.available)],
         "baseline": None if row.baseline is None else policy.arms[row.baseline],
         "ramp": row.ramp,
         "u": row.u,

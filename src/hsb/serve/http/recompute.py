@@ -8,7 +8,7 @@ from ...errors import FileError
 from ..core import Served
 from ..core.recovery import replay
 from ..core.rows import DecisionRow, PolicyRow
-from ..core.sampling import places_of
+from ..core.sampling import indices_of
 from ..store.sqlite import SqliteReader
 from .problem import HttpProblem
 
@@ -39,7 +39,7 @@ def recompute_decision(path: str, name: str, row: DecisionRow, seconds: float) -
                     )
     finally:
         reader.close()
-    available = [state.arms[place] for place in places_of(row.available)]
+    available = [state.arms[index] for index in indices_of(row.available)]
     baseline = None if row.baseline is None else state.arms[row.baseline]
     again = state.decide(row.id, json.loads(row.context), available, baseline, True, row.at)
     same = all(getattr(row, field) == getattr(again, field) for field in ("arm", "propensity", "u", "version", "learner"))

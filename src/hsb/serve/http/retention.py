@@ -20,7 +20,7 @@ REST = 0.01  # seconds between parts
 
 async def retain(service: Service) -> None:
     """Do the periodic work once a minute, until the service ends."""
-    places: dict[int, int] = {}  # by policy: the place up to which nothing is left to forget
+    positions: dict[int, int] = {}  # by policy: the position up to which nothing is left to forget
     slow: set[int] = set()
     while True:
         for served in list(service.core.policies.values()):
@@ -29,7 +29,7 @@ async def retain(service: Service) -> None:
                 slow.add(served.id)
             if served.settings.keep_contexts is not None and not service.core.clock.held:
                 try:
-                    count = await _forget_old(service, served, places)
+                    count = await _forget_old(service, served, positions)
                 except HttpProblem:  # reading took too long: try next time
                     continue
                 if count:
@@ -37,20 +37,20 @@ async def retain(service: Service) -> None:
         await asyncio.sleep(PAUSE)
 
 
-async def _forget_old(service: Service, served: Served, places: dict[int, int]) -> int:
+async def _forget_old(service: Service, served: Served, positions: dict[int, int]) -> int:
     """Forget the old contexts of a policy; return how many."""
-    place, count, waiting, more = places.get(served.id, 0), 0, False, True
+    position, count, waiting, more = positions.get(served.id, 0), 0, False, True
     while more and (keep := served.settings.keep_contexts) is not None and served.name in service.core.policies:
         before = service.core.clock.time(clock()) - round(keep * 1e6)
-        old = await service.readers.scan(old_contexts, served.id, before, place)
+        old = await service.readers.scan(old_contexts, served.id, before, position)
         if old.ids:
             answer = await service.ask(Forget, served.name, old.ids, old.learned, True)
             if answer.status != "done":  # e.g. a candidate is reading the journal: try next time
                 return count
             count += answer.body["forgotten"]
-        place, more = old.place, old.more
+        position, more = old.position, old.more
         if not waiting:
             waiting = old.waiting is not None
-            places[served.id] = place if old.waiting is None else old.waiting - 1
+            positions[served.id] = position if old.waiting is None else old.waiting - 1
         await asyncio.sleep(REST)
     return count

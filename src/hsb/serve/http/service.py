@@ -48,9 +48,9 @@ class AnswerBatch:
         self.answers: list[Any] = [None] * rows
         self.left, self.future = rows, future
 
-    def take(self, place: int, answer: Answer) -> None:
-        """Take the answer to the request at `place`; the last one wakes the waiter."""
-        self.answers[place] = answer
+    def take(self, index: int, answer: Answer) -> None:
+        """Take the answer to the request at `index`; the last one wakes the waiter."""
+        self.answers[index] = answer
         self.left -= 1
         if not self.left and not self.future.done():
             self.future.set_result(self.answers)
@@ -181,7 +181,7 @@ class Service:
             return []
         future: asyncio.Future[list[Answer]] = self.loop.create_future()
         batch = AnswerBatch(len(rows), future)
-        if effects := self.core.handle_all([kind((batch, place), *arguments) for place, arguments in enumerate(rows)], clock()):
+        if effects := self.core.handle_all([kind((batch, index), *arguments) for index, arguments in enumerate(rows)], clock()):
             self._do(effects)
         self._flush_soon()
         return await future
@@ -246,7 +246,7 @@ class Service:
         names = {key.id: key.name for key in self.keys.by_hash.values()}
         rows = await self.readers.quick(views.audit_entries, policy, limit, after)
         fields = ("at", "who", "what", "policy", "detail", "number")
-        return [dict(zip(fields, (at, names.get(key, "anyone"), *more), strict=True)) for at, key, *more in rows]
+        return [dict(zip(fields, (timestamp, names.get(key, "anyone"), *more), strict=True)) for timestamp, key, *more in rows]
 
     async def evaluate(self, policy: str, request: dict[str, Any]) -> str:
         """Queue an evaluation and return its id. Raises InputError if a candidate cannot be made."""

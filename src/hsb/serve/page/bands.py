@@ -34,15 +34,15 @@ SHARE = -math.log(len(STAKES))
 STEPS = 40  # of bisection
 
 
-def arm_error(place: int, first: int, error: float = ERROR) -> float:
+def arm_error(index: int, first: int, error: float = ERROR) -> float:
     """Return the probability that an arm's interval is ever wrong. Over all arms that are ever added these sum to at most `error`.
 
     `hsb.e_values.arm_share` defines the shares.
 
-    >>> [round(arm_error(place, 4), 4) for place in range(7)]
+    >>> [round(arm_error(index, 4), 4) for index in range(7)]
     [0.01, 0.01, 0.01, 0.01, 0.005, 0.0017, 0.0008]
     """
-    return error * arm_share(place, first)
+    return error * arm_share(index, first)
 
 
 def bets(terms: Floats) -> Floats:

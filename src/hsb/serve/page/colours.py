@@ -32,15 +32,15 @@ def viridis(share: float) -> str:
     >>> viridis(0.0), viridis(0.5), viridis(1.0)
     ('#440154', '#21908c', '#fde725')
     """
-    at = min(max(share, 0.0), 1.0) * (len(VIRIDIS) - 1)
-    left = min(int(at), len(VIRIDIS) - 2)
+    position = min(max(share, 0.0), 1.0) * (len(VIRIDIS) - 1)
+    left = min(int(position), len(VIRIDIS) - 2)
     parts = zip(channels(VIRIDIS[left]), channels(VIRIDIS[left + 1]), strict=True)
-    return "#" + "".join(f"{round(a + (at - left) * (b - a)):02x}" for a, b in parts)
+    return "#" + "".join(f"{round(a + (position - left) * (b - a)):02x}" for a, b in parts)
 
 
-def arm_colour(place: int, arms: int) -> str:
-    """Return the colour of an arm, by its place among all arms, removed ones included."""
-    return viridis(arm_share(place, arms))
+def arm_colour(index: int, arms: int) -> str:
+    """Return the colour of an arm, by its index among all arms, removed ones included."""
+    return viridis(arm_share(index, arms))
 
 
 def faded(colour: str, share: float, paper: str) -> str:

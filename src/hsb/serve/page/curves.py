@@ -22,7 +22,7 @@ class AverageCurve(NamedTuple):
 
 def times(tally: UpdateTally) -> list[int]:
     """Return the end of each bucket in microseconds since 1970; for the last bucket the time of its last update."""
-    ends = [(each.place + 1) * tally.width for each in tally.buckets]
+    ends = [(each.index + 1) * tally.width for each in tally.buckets]
     if ends and tally.recent:
         ends[-1] = min(ends[-1], tally.recent[-1][0])
     return ends
@@ -42,18 +42,18 @@ def uniform_curve(tally: UpdateTally, name: str) -> AverageCurve:
     return _curve(tally, name, value, rows, _sums(tally, 1), ERROR)
 
 
-def arm_curve(tally: UpdateTally, name: str, place: int, error: float) -> AverageCurve:
+def arm_curve(tally: UpdateTally, name: str, index: int, error: float) -> AverageCurve:
     """Return the estimated average reward of always playing one arm. `error` is the probability that its band is ever wrong."""
 
     def at(values: Floats) -> float:
-        return float(values[place]) if place < len(values) else 0.0
+        return float(values[index]) if index < len(values) else 0.0
 
     rows = np.array([at(each.totals[3]) for each in tally.buckets])
     value = np.array([at(each.totals[4]) for each in tally.buckets])
     sums = None
     if all(each.arms is not None for each in tally.buckets):
         empty = np.zeros_like(tally.own)
-        sums = np.array([each.arms[place] if place < len(each.arms) else empty for each in tally.buckets])
+        sums = np.array([each.arms[index] if index < len(each.arms) else empty for each in tally.buckets])
     return _curve(tally, name, value, rows, sums, error)
 
 
@@ -86,9 +86,9 @@ def shares(tally: UpdateTally) -> list[list[float]]:
     return rows
 
 
-def places(tally: UpdateTally) -> list[int]:
-    """Return the place of each bucket, the first at 0. There may be gaps."""
-    return [each.place - tally.buckets[0].place for each in tally.buckets]
+def positions(tally: UpdateTally) -> list[int]:
+    """Return the index of each bucket, the first at 0. There may be gaps."""
+    return [each.index - tally.buckets[0].index for each in tally.buckets]
 
 
 def _plain(values: Floats) -> Line:

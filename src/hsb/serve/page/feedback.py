@@ -65,8 +65,8 @@ def _came(page: Sheet, evidence: FeedbackEvidence) -> list[View]:
     """Return for each arm the number of closed decisions, and the share of them that was learned."""
     rows = zip(evidence.decisions.astype(int).tolist(), evidence.answered.astype(int).tolist(), strict=True)
     return [
-        {"arm": page.arms[place], "place": place, "decisions": all_of_them, "answered": some, "share": some / all_of_them}
-        for place, (all_of_them, some) in enumerate(rows)
+        {"arm": page.arms[index], "index": index, "decisions": all_of_them, "answered": some, "share": some / all_of_them}
+        for index, (all_of_them, some) in enumerate(rows)
         if all_of_them
     ]
 
@@ -131,12 +131,12 @@ def within(values: list[float], tenths: int) -> float:
     return sorted(values)[-(-tenths * len(values) // 10) - 1]
 
 
-def _delay(name: str, place: int, some: list[float], everything: list[float]) -> View:
+def _delay(name: str, index: int, some: list[float], everything: list[float]) -> View:
     middle, most, typical = within(some, 5), within(some, 9), within(everything, 5)
     slow = len(some) >= ENOUGH and middle > 2.0 * typical + 0.5
     return {
         "arm": name,
-        "place": place,
+        "index": index,
         "count": len(some),
         "median": middle,
         "median_words": span(middle),

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...e_values import FeedbackEvidence
 from ..core.rows import DecisionEnd, RowKind
-from ..core.sampling import places_of
+from ..core.sampling import indices_of
 from ..store import JournalReader
 from .numbers import Floors, UpdateTally, updates_of
 
@@ -48,7 +48,7 @@ class UpdateLedger:
 
 
 class FeedbackLedger:
-    """Decisions and feedback by arm, up to `at`: the place before the first decision in the journal whose feedback may still come.
+    """Decisions and feedback by arm, up to `at`: the position before the first decision in the journal whose feedback may still come.
 
     Decisions that are not closed, or before their deadline, are not counted, so the counts do not depend on how long an arm's feedback takes.
     Decisions that were never shown, or were forgotten, are left out.
@@ -58,17 +58,17 @@ class FeedbackLedger:
         self.evidence, self.at = FeedbackEvidence(first_arms), 0
 
     def read(self, reader: JournalReader, page: Sheet) -> int:
-        """Add the next part. Returns the number of the journal's places that it covers."""
+        """Add the next part. Returns the number of the journal's positions that it covers."""
         rows, until = reader.ends(page.id, self.at, PART)
         young = next((k for k, row in enumerate(rows) if row.how == "pending" or row.deadline > page.now), len(rows))
-        at, before = (rows[young].place - 1 if young < len(rows) else until), self.at
+        end, before = (rows[young].position - 1 if young < len(rows) else until), self.at
         try:
             self.evidence.widen(len(page.arms))
             _count(self.evidence, [row for row in rows[:young] if row.how not in NO_SAY])
         except BaseException as error:
             raise Torn from error
-        self.at = at
-        return 0 if young < len(rows) else max(at - before, 0)
+        self.at = end
+        return 0 if young < len(rows) else max(end - before, 0)
 
 
 def _count(evidence: FeedbackEvidence, rows: list[DecisionEnd]) -> None:
@@ -76,6 +76,6 @@ def _count(evidence: FeedbackEvidence, rows: list[DecisionEnd]) -> None:
         return
     available = np.zeros((len(rows), len(evidence.decisions)), dtype=bool)
     for k, row in enumerate(rows):
-        available[k, places_of(row.available)] = True
+        available[k, indices_of(row.available)] = True
     arm, p = np.array([row.arm for row in rows]), np.array([row.propensity for row in rows])
     evidence.add(arm, p, np.array([row.how == "learned" for row in rows]), available)

@@ -98,9 +98,9 @@ def read(path: Path, reader: Queries, policy: int) -> Ledgers | None:
 def _plain(value: Any, arrays: list[bytes]) -> Any:
     """Return a value as JSON can hold it; append its arrays to `arrays`."""
     if isinstance(value, np.ndarray):
-        place = sum(map(len, arrays))
+        offset = sum(map(len, arrays))
         arrays.append(np.ascontiguousarray(value).tobytes())
-        return {"array": [value.dtype.str, list(value.shape), place]}
+        return {"array": [value.dtype.str, list(value.shape), offset]}
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, tuple | deque | list):
@@ -118,9 +118,9 @@ def _restore(value: Any, arrays: memoryview) -> Any:
         return value
     ((what, parts),) = value.items()
     if what == "array":
-        dtype, shape, place = np.dtype(parts[0]), parts[1], parts[2]
+        dtype, shape, offset = np.dtype(parts[0]), parts[1], parts[2]
         size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-        return np.frombuffer(arrays[place : place + size], dtype=dtype).reshape(shape).copy()
+        return np.frombuffer(arrays[offset : offset + size], dtype=dtype).reshape(shape).copy()
     if what == "kind":
         instance: Any = object.__new__(KINDS[parts[0]])
         for name, inner in parts[1].items():

@@ -15,7 +15,7 @@ import numpy as np
 from ...evaluate.off_policy.betting import STAKES
 from ...types import Floats
 from ..core.rows import DecisionRow, RowKind, StreamRow
-from ..core.sampling import places_of
+from ..core.sampling import indices_of
 from .bands import ERROR, bets, controlled, differences, evidence, honesty, intervals
 
 MOST_BUCKETS = 96
@@ -89,12 +89,12 @@ def updates_of(entries: Iterable[tuple[StreamRow, DecisionRow | None]], arms: in
     available = np.zeros((len(rows), arms), dtype=bool)
     known: dict[bytes, list[int]] = {}
     for k, (_, decision) in enumerate(rows):
-        places = known.get(decision.available)
-        if places is None:
-            places = known[decision.available] = places_of(decision.available)
-        available[k, places] = True
+        indices = known.get(decision.available)
+        if indices is None:
+            indices = known[decision.available] = indices_of(decision.available)
+        available[k, indices] = True
     column = [[row.at for row, _ in rows], [decision.at for _, decision in rows], [decision.arm for _, decision in rows]]
-    at, decided, arm = (np.asarray(each, dtype=np.int64) for each in column)
+    timestamp, decided, arm = (np.asarray(each, dtype=np.int64) for each in column)
     real = [[decision.propensity for _, decision in rows], [row.reward for row, _ in rows]]
     p, reward = (np.asarray(each, dtype=np.float64) for each in real)
     u = np.asarray([decision.u for _, decision in rows], dtype=np.float64)
@@ -105,16 +105,16 @@ def updates_of(entries: Iterable[tuple[StreamRow, DecisionRow | None]], arms: in
     ramp = np.asarray([decision.ramp for _, decision in rows], dtype=np.float64)
     based = np.asarray([decision.baseline == decision.arm for _, decision in rows], dtype=bool)
     own = np.maximum(p - (1.0 - ramp) * based, 0.0) / (np.where(ramp > 0.0, ramp, np.inf) * p)
-    return Updates(at, decided, arm, p, reward, available, u, defaulted, least, ramp, np.where(ramp == 1.0, 1.0, own))
+    return Updates(timestamp, decided, arm, p, reward, available, u, defaulted, least, ramp, np.where(ramp == 1.0, 1.0, own))
 
 
 class Bucket:
     """The updates of a period, and the sums of all updates until its end."""
 
-    __slots__ = ("arms", "place", "played", "reward", "rows", "sums", "totals")
+    __slots__ = ("arms", "index", "played", "reward", "rows", "sums", "totals")
 
-    def __init__(self, place: int, arms: int) -> None:
-        self.place, self.rows, self.reward = place, 0, 0.0
+    def __init__(self, index: int, arms: int) -> None:
+        self.index, self.rows, self.reward = index, 0, 0.0
         self.played = np.zeros(arms)
         self.totals: Any = None  # rows, reward, uniform; then by arm: available, weighted rewards
         self.sums: Any = None  # bets of the policy and of uniform play
@@ -150,7 +150,7 @@ class UpdateTally:
         if not n:
             return
         self.arms.widen(updates.available.shape[1])
-        first = self.buckets[0].place * self.width if self.buckets else int(updates.at[0])
+        first = self.buckets[0].index * self.width if self.buckets else int(updates.at[0])
         while int(updates.at[-1]) // self.width - first // self.width >= MOST_BUCKETS:
             self._coarser()
         stamps = updates.at // self.width
@@ -160,7 +160,7 @@ class UpdateTally:
         rows = zip(
             updates.at[-RECENT:], updates.decided[-RECENT:], updates.arm[-RECENT:], updates.reward[-RECENT:], strict=True
         )
-        self.recent.extend((int(at), int(decided), int(arm), float(reward)) for at, decided, arm, reward in rows)
+        self.recent.extend((int(timestamp), int(decided), int(arm), float(reward)) for timestamp, decided, arm, reward in rows)
 
     def _add(self, updates: Updates) -> None:
         r = self._scaled(updates.reward)
@@ -190,16 +190,16 @@ class UpdateTally:
         return np.asarray((np.clip(reward, low, high) - low) / (high - low))
 
     def _bucket(self, updates: Updates, r: Floats) -> None:
-        place = int(updates.at[0]) // self.width
-        if not self.buckets or self.buckets[-1].place < place:
-            self.buckets.append(Bucket(place, self.arms.count))
+        index = int(updates.at[0]) // self.width
+        if not self.buckets or self.buckets[-1].index < index:
+            self.buckets.append(Bucket(index, self.arms.count))
         last = self.buckets[-1]
         last.rows, last.reward = last.rows + len(r), last.reward + float(r.sum())
         last.played = _wider(last.played, self.arms.count) + np.bincount(updates.arm, minlength=self.arms.count)
         last.totals = (self.rows, self.reward, self.weights[0], self.arms.available.copy(), self.arms.weighted.copy())
         last.sums = np.stack([self.own, self.uniform])
         last.arms = self.arms.bets.copy() if self.arms.count <= FEW_ARMS else None
-        while self.buckets[-1].place - self.buckets[0].place >= MOST_BUCKETS:
+        while self.buckets[-1].index - self.buckets[0].index >= MOST_BUCKETS:
             self._coarser()
 
     def _coarser(self) -> None:
@@ -207,8 +207,8 @@ class UpdateTally:
         self.width *= 2
         joined: list[Bucket] = []
         for each in self.buckets:
-            each.place //= 2
-            if joined and joined[-1].place == each.place:
+            each.index //= 2
+            if joined and joined[-1].index == each.index:
                 joined[-1].join(each)
             else:
                 joined.append(each)
@@ -261,32 +261,32 @@ class UpdateTally:
         width = self.scale[1] - self.scale[0]
         return Band(*(float(width * each) for each in (value, low[0], high[0])))
 
-    def arm(self, place: int, error: float = ERROR) -> Band:
+    def arm(self, index: int, error: float = ERROR) -> Band:
         """Return the estimated reward of always playing an arm while it is available. `error` bounds the probability of an error, ever."""
         arms = self.arms
-        if place >= arms.count or not arms.available[place]:
+        if index >= arms.count or not arms.available[index]:
             return NOTHING
-        return self._band(arms.weighted[place] / arms.available[place], arms.bets[place], int(arms.available[place]), error)
+        return self._band(arms.weighted[index] / arms.available[index], arms.bets[index], int(arms.available[index]), error)
 
-    def ahead_of(self, place: int, error: float = ERROR) -> Band:
+    def ahead_of(self, index: int, error: float = ERROR) -> Band:
         """Return the policy's reward less that of always playing an arm, while the arm is available."""
         arms = self.arms
-        if place >= arms.count or not arms.available[place]:
+        if index >= arms.count or not arms.available[index]:
             return NOTHING
-        value = (arms.reward_available[place] - arms.weighted[place]) / arms.available[place]
-        return self._difference(value, arms.gain[place], int(arms.available[place]), error)
+        value = (arms.reward_available[index] - arms.weighted[index]) / arms.available[index]
+        return self._difference(value, arms.gain[index], int(arms.available[index]), error)
 
-    def raw(self, place: int) -> float | None:
+    def raw(self, index: int) -> float | None:
         """Return the average reward of an arm when it was played. Arms are played in different contexts: do not compare these averages."""
         arms = self.arms
-        if place >= arms.count or not arms.played[place]:
+        if index >= arms.count or not arms.played[index]:
             return None
-        return float(self.unscaled(arms.rewards[place] / arms.played[place]))
+        return float(self.unscaled(arms.rewards[index] / arms.played[index]))
 
-    def best(self, places: Iterable[int]) -> int | None:
+    def best(self, indices: Iterable[int]) -> int | None:
         """Return the arm with the largest estimated reward among those that were ever played."""
-        some = [place for place in places if place < self.arms.count and self.arms.played[place]]
-        return max(some, key=lambda place: self.arms.weighted[place] / self.arms.available[place], default=None)
+        some = [index for index in indices if index < self.arms.count and self.arms.played[index]]
+        return max(some, key=lambda index: self.arms.weighted[index] / self.arms.available[index], default=None)
 
     def support(self) -> tuple[float, bool]:
         """Return the average weight of uniform play, and True if it is about 1. It is less if some arms are never played."""
@@ -310,7 +310,7 @@ class UpdateTally:
 
     def rate(self, now: int, span: int = 60_000_000) -> float:
         """Return the recent number of updates per second."""
-        return sum(1 for at, *_ in self.recent if at > now - span) / (span / 1e6)
+        return sum(1 for timestamp, *_ in self.recent if timestamp > now - span) / (span / 1e6)
 
 
 class ChosenSums:

@@ -98,7 +98,7 @@ def overview(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View)
     """Return the rewards of a policy and of the rules that it is compared with."""
     tally, behind = cache.tally(reader, page)
     waiting, due = waits(reader, page)
-    times, best = curves.times(tally), tally.best(page.place(arm) for arm in page.active_arms)
+    times, best = curves.times(tally), tally.best(page.arm_index(arm) for arm in page.active_arms)
     sound, fair = tally.support()
     who = player(page, tally)
     rows, lines = [_row(who, "policy", tally.policy(), None)], []
@@ -109,10 +109,10 @@ def overview(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View)
         if not plays_uniformly(page, tally):  # it would be compared with itself
             rows.append(_row("uniform play", "uniform", tally.even_play(), tally.ahead(), who))
             lines.append(("uniform", curves.uniform_curve(tally, "uniform play")))
-        for name, line, place in _rivals(page, best):
-            error = arm_error(place, page.first_arms)
-            rows.append(_row(name, line, tally.arm(place, error), tally.ahead_of(place, error), who))
-            lines.append((line, curves.arm_curve(tally, name, place, error)))
+        for name, line, index in _rivals(page, best):
+            error = arm_error(index, page.first_arms)
+            rows.append(_row(name, line, tally.arm(index, error), tally.ahead_of(index, error), who))
+            lines.append((line, curves.arm_curve(tally, name, index, error)))
     return {
         "state": state(page, tally, waiting),
         "alarms": alarms(page, tally, cache.evidence(reader, page), due, waiting),
@@ -138,9 +138,9 @@ def overview(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View)
 
 
 def _rivals(page: Sheet, best: int | None) -> list[tuple[str, str, int]]:
-    """Return name, line and place of baseline and best arm. Their intervals are those of all arms, since updates may have selected them."""
+    """Return name, line and index of baseline and best arm. Their intervals are those of all arms, since updates may have selected them."""
     rivals = []
-    base = None if page.baseline is None else page.place(page.baseline)
+    base = None if page.baseline is None else page.arm_index(page.baseline)
     if base is not None:
         also = ", also the best single arm" if base == best else ""
         rivals.append((f"baseline{also}: always {one_line(page.baseline, 30)}", "baseline", base))
@@ -182,7 +182,7 @@ def arms(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> 
     tally, behind = cache.tally(reader, page)
     _, fair = tally.support()
     waiting, _ = waits(reader, page)
-    rows = [_arm(tally, page, place, fair) for place in range(len(page.arms))]
+    rows = [_arm(tally, page, index, fair) for index in range(len(page.arms))]
     ends = [each for row in rows for each in (row["low"], row["high"]) if each is not None]
     return {
         "arms": rows[:SHOWN_ARMS],
@@ -191,7 +191,7 @@ def arms(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> 
         "ends": [min(ends), max(ends)] if ends else None,
         "times": curves.times(tally),
         "shares": curves.shares(tally),
-        "places": curves.places(tally),
+        "positions": curves.positions(tally),
         "updates": tally.rows,
         "exact": page.exact,
         "fair": fair,
@@ -202,20 +202,20 @@ def arms(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> 
     }
 
 
-def _arm(tally: UpdateTally, page: Sheet, place: int, fair: bool) -> View:
-    name, seen = page.arms[place], place < tally.arms.count
-    band = tally.arm(place, arm_error(place, page.first_arms)) if page.exact else Band(None, None, None)
-    played = int(tally.arms.played[place]) if seen else 0
+def _arm(tally: UpdateTally, page: Sheet, index: int, fair: bool) -> View:
+    name, seen = page.arms[index], index < tally.arms.count
+    band = tally.arm(index, arm_error(index, page.first_arms)) if page.exact else Band(None, None, None)
+    played = int(tally.arms.played[index]) if seen else 0
     late = [arm for *_, arm, _ in tally.recent]
     return {
         "name": name,
-        "place": place,
+        "index": index,
         "available": name not in page.removed,
         "baseline": name == page.baseline,
         "played": played,
         "share": played / tally.rows if tally.rows else None,
-        "share_lately": late.count(place) / len(late) if late else None,
+        "share_lately": late.count(index) / len(late) if late else None,
         **band._asdict() | ({} if played else {"value": None}),  # nothing was seen of it: 0 would be no estimate
         "interval": interval(band),
-        "raw": tally.raw(place),
+        "raw": tally.raw(index),
     }

@@ -50,8 +50,8 @@ class Sheet(NamedTuple):
         arm: str | None = self.settings["baseline"]
         return arm
 
-    def place(self, arm: str) -> int:
-        """Return an arm's place among all arms, removed ones included."""
+    def arm_index(self, arm: str) -> int:
+        """Return an arm's index among all arms, removed ones included."""
         return self.arms.index(arm)
 
 

@@ -31,18 +31,18 @@ def nice(low: float, high: float, parts: int = 4) -> tuple[float, float, float]:
     power = 10.0 ** math.floor(math.log10(raw))
     step = next((k * power for k in (1.0, 2.0, 2.5, 5.0) if k * power >= raw * 0.999), 10.0 * power)
     ends = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
-    places = 9 - math.floor(math.log10(step))
-    return round(ends[0], places), round(ends[1], places), round(step, places)
+    digits = 9 - math.floor(math.log10(step))
+    return round(ends[0], digits), round(ends[1], digits), round(step, digits)
 
 
 def axis(low: float, high: float) -> tuple[float, float, list[str]]:
     """Return the ends of an axis that contains a range, and its labels from the top down."""
     bottom, top, step = nice(low, high)
     count = round((top - bottom) / step)
-    places = max(0, -math.floor(math.log10(step) + 1e-9)) + (
+    digits = max(0, -math.floor(math.log10(step) + 1e-9)) + (
         1 if abs(step / 10 ** math.floor(math.log10(step)) - 2.5) < 1e-6 else 0
     )
-    return bottom, top, [f"{bottom + k * step:.{places}f}" for k in range(count, -1, -1)]
+    return bottom, top, [f"{bottom + k * step:.{digits}f}" for k in range(count, -1, -1)]
 
 
 def curves(xs: Sequence[float], lines: Sequence[tuple[str, Line, Line, Line]], bottom: float, top: float, rules: int) -> Markup:
@@ -62,31 +62,31 @@ def curves(xs: Sequence[float], lines: Sequence[tuple[str, Line, Line, Line]], b
     return _picture(inside)
 
 
-def stacked(places: Sequence[int], rows: Sequence[Sequence[float]], arms: int, prefix: str) -> Markup:
-    """Draw shares that add up to 1 as one area per arm, the first at the bottom. Each row is at its place; gaps stay empty."""
+def stacked(indices: Sequence[int], rows: Sequence[Sequence[float]], arms: int, prefix: str) -> Markup:
+    """Draw shares that add up to 1 as one area per arm, the first at the bottom. Each row is at its index; gaps stay empty."""
     inside: list[Any] = [patterns(arms, prefix)]
-    count = places[-1] + 1 if len(places) else 1
-    for some in _runs(places):
+    count = indices[-1] + 1 if len(indices) else 1
+    for some in _runs(indices):
         under = [0.0] * len(some)
         for k in range(arms):
             over = [u + (rows[row][k] if k < len(rows[row]) else 0.0) for u, row in zip(under, some, strict=True)]
             if any(o > u for o, u in zip(over, under, strict=True)):
-                across = [places[row] for row in some]
+                across = [indices[row] for row in some]
                 points = _points([*_steps(across, over, count), *reversed(_steps(across, under, count))])
                 inside.append(Markup('<polygon class="area" fill="url(#{}{})" points="{}"/>').format(prefix, k, points))
             under = over
     return _picture(inside)
 
 
-def _runs(places: Sequence[int]) -> list[list[int]]:
-    """Group rows at consecutive places.
+def _runs(indices: Sequence[int]) -> list[list[int]]:
+    """Group rows at consecutive indices.
 
     >>> _runs([0, 1, 4, 5])
     [[0, 1], [2, 3]]
     """
     runs: list[list[int]] = []
-    for row, place in enumerate(places):
-        if runs and places[row - 1] == place - 1:
+    for row, index in enumerate(indices):
+        if runs and indices[row - 1] == index - 1:
             runs[-1].append(row)
         else:
             runs.append([row])
@@ -136,9 +136,9 @@ def patterns(arms: int, prefix: str) -> Markup:
     return Markup("<defs>{}</defs>").format(Markup("").join(pattern(k, arms, prefix) for k in range(arms)))
 
 
-def pattern(place: int, arms: int, prefix: str) -> Markup:
+def pattern(index: int, arms: int, prefix: str) -> Markup:
     """Return the fill pattern of an arm: colour and hatching."""
-    fill = arm_colour(place, arms)
+    fill = arm_colour(index, arms)
     ink = "#ffffff" if luminance(fill) < 0.2 else "#000000"
     marks = {
         "": "",
@@ -149,7 +149,7 @@ def pattern(place: int, arms: int, prefix: str) -> Markup:
         "flat": "M0 6H12",
         "dots": "M5 6H7",
         "rings": "M4 6A2 2 0 1 0 8 6A2 2 0 1 0 4 6",
-    }[HATCHES[place % len(HATCHES)]]
+    }[HATCHES[index % len(HATCHES)]]
     path = (
         Markup('<path d="{}" fill="none" stroke="{}" stroke-width="1" stroke-opacity="0.55"/>').format(marks, ink)
         if marks
@@ -157,14 +157,14 @@ def pattern(place: int, arms: int, prefix: str) -> Markup:
     )
     return Markup(
         '<pattern id="{}{}" width="12" height="12" patternUnits="userSpaceOnUse"><rect width="12" height="12" fill="{}"/>{}</pattern>'
-    ).format(prefix, place, fill, path)
+    ).format(prefix, index, fill, path)
 
 
-def key(place: int, arms: int, prefix: str) -> Markup:
+def key(index: int, arms: int, prefix: str) -> Markup:
     """Draw a small square with an arm's pattern, for tables and legends."""
     return Markup(
         '<svg class="key" viewBox="0 0 14 14" aria-hidden="true"><defs>{}</defs><rect width="14" height="14" fill="url(#{}{})"/></svg>'
-    ).format(pattern(place, arms, prefix), prefix, place)
+    ).format(pattern(index, arms, prefix), prefix, index)
 
 
 def bar(share: float, name: str = "bar") -> Markup:
@@ -230,12 +230,12 @@ def _bands(across: Sequence[float], low: Line, high: Line, bottom: float, top: f
     return list(zip(_parts(across, both, bottom, top), _parts(across, other, bottom, top), strict=True))
 
 
-def _steps(places: Sequence[int], shares: Sequence[float], count: int) -> list[tuple[float, float]]:
+def _steps(indices: Sequence[int], shares: Sequence[float], count: int) -> list[tuple[float, float]]:
     """Return the points of a step line with `count` steps."""
     width, points = WIDE / count, []
-    for place, share in zip(places, shares, strict=True):
+    for index, share in zip(indices, shares, strict=True):
         y = HIGH * (1.0 - min(share, 1.0))
-        points += [(place * width, y), ((place + 1) * width, y)]
+        points += [(index * width, y), ((index + 1) * width, y)]
     return points
 
 

@@ -16,7 +16,7 @@ from .sheets import Sheet, TallyCache
 
 View = dict[str, Any]
 LATELY = 400  # updates whose contexts give the features' usual values
-ACROSS, DOWN = 48, 20  # places of a map
+ACROSS, DOWN = 48, 20  # points of a map
 MOST_LABELS = 16
 LARGEST = 16 << 20  # bytes of a policy that is copied at once; of a larger one the last snapshot is shown
 LONGEST = 16_384  # letters of a context to try
@@ -165,11 +165,11 @@ class PolicyTrial:
 
     def __init__(self, policy: Any, page: Sheet) -> None:
         self.policy, self.page = policy, page
-        place = {arm: k for k, arm in enumerate(policy.arms)}
-        self.order = [place.get(arm, -1) for arm in page.arms]  # a file may lack an arm that was removed: its probability is 0
+        index = {arm: k for k, arm in enumerate(policy.arms)}
+        self.order = [index.get(arm, -1) for arm in page.arms]  # a file may lack an arm that was removed: its probability is 0
         settings = page.settings
         available = np.array([float(arm in page.active_arms) for arm in policy.arms])
-        base = None if page.baseline is None or settings["ramp"] == 1.0 else place.get(page.baseline)
+        base = None if page.baseline is None or settings["ramp"] == 1.0 else index.get(page.baseline)
         self.mixed = mixture(available, floor=settings["floor"], ramp=settings["ramp"], baseline=base)
 
     def accepts(self, context: Any) -> bool:
@@ -197,7 +197,7 @@ class PolicyTrial:
         """Return a row for each available arm, the most probable first."""
         own, played = self.own(context), self.played(context)
         rows = [
-            {"arm": arm, "place": k, "own": float(own[k]), "played": float(played[k])}
+            {"arm": arm, "index": k, "own": float(own[k]), "played": float(played[k])}
             for k, arm in enumerate(self.page.arms)
             if arm in self.page.active_arms
         ]
@@ -239,7 +239,7 @@ def nearest(
         {
             "context": brief(there),
             "arm": page.arms[decision.arm],
-            "place": decision.arm,
+            "index": decision.arm,
             "propensity": decision.propensity,
             "reward": row.reward,
             "at": decision.at,

@@ -98,17 +98,17 @@ def span(seconds: float | None) -> str:
     return ""
 
 
-def stamp(at: int | None) -> dict[str, str]:
+def stamp(timestamp: int | None) -> dict[str, str]:
     """Return a time as ISO 8601 and in words, in UTC. The page's script converts it to the viewer's time zone."""
-    if not at:
+    if not timestamp:
         return {"iso": "", "text": "–"}
-    when = datetime.fromtimestamp(at / 1e6, UTC)
+    when = datetime.fromtimestamp(timestamp / 1e6, UTC)
     return {"iso": when.isoformat(timespec="seconds"), "text": when.strftime("%d %b %Y, %H:%M UTC")}
 
 
-def short_stamp(at: int, width: int) -> dict[str, str]:
+def short_stamp(timestamp: int, width: int) -> dict[str, str]:
     """Return a time as a label of an axis that is `width` microseconds long."""
-    when = datetime.fromtimestamp(at / 1e6, UTC)
+    when = datetime.fromtimestamp(timestamp / 1e6, UTC)
     form, kind = ("%H:%M:%S", "second") if width < 600e6 else ("%H:%M", "minute") if width < 2 * 86_400e6 else ("%d %b", "day")
     return {"iso": when.isoformat(timespec="seconds"), "text": when.strftime(form), "kind": kind}
 

@@ -90,7 +90,7 @@ class JournalReader(Protocol):
 class Store(JournalReader, Protocol):
     """A journal that one thread writes to."""
 
-    def begin(self, process: str, at: int) -> Processes:
+    def begin(self, process: str, timestamp: int) -> Processes:
         """Record that a process begins, and which versions the earlier ones reached. If the disk is full, nothing is recorded."""
 
     def commit(self, batch: OrderBatch) -> list[Outcome]:

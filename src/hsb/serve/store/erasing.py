@@ -61,12 +61,12 @@ def _end_keys(store: SqliteStore, name: str) -> None:
 
 def erase_some(store: SqliteStore) -> bool:
     """Delete another batch of rows of erased policies. Returns False if none were left."""
-    purges = store.rows("SELECT policy, place FROM purge WHERE NOT done ORDER BY policy LIMIT 1")
+    purges = store.rows("SELECT policy, position FROM purge WHERE NOT done ORDER BY policy LIMIT 1")
     if not purges:
         return False
-    (policy, place), run = purges[0], store.connection.execute
+    (policy, position), run = purges[0], store.connection.execute
     ((last,),) = store.rows("SELECT COALESCE(MAX(rowid), 0) FROM decision")
-    end, rows = _window(store, policy, place)
+    end, rows = _window(store, policy, position)
     names = json.dumps([name for (name,) in rows])
     with _overwriting(store.connection):
         for table in ("reward", "pending", "closed"):
@@ -83,15 +83,15 @@ def erase_some(store: SqliteStore) -> bool:
             "DELETE FROM snapshot WHERE rowid IN (SELECT rowid FROM snapshot WHERE policy = ? LIMIT ?)", (policy, FILES)
         )
     done = end >= last and stream.rowcount < ROWS and files.rowcount < FILES
-    run("UPDATE purge SET place = ?, done = ? WHERE policy = ?", (end, done, policy))
+    run("UPDATE purge SET position = ?, done = ? WHERE policy = ?", (end, done, policy))
     return True
 
 
-def _window(store: Queries, policy: int, place: int) -> tuple[int, list[Any]]:
+def _window(store: Queries, policy: int, position: int) -> tuple[int, list[Any]]:
     """Return the last row searched, and the decisions of a policy up to it. Many rows of other policies may lie between."""
-    end = place + WINDOW
+    end = position + WINDOW
     sql = "SELECT rowid, id FROM decision WHERE rowid > ? AND rowid <= ? AND policy = ? ORDER BY rowid LIMIT ?"
-    rows = store.rows(sql, place, end, policy, ROWS)
+    rows = store.rows(sql, position, end, policy, ROWS)
     return (rows[-1][0] if len(rows) == ROWS else end), [(name,) for _, name in rows]
 
 
@@ -141,7 +141,7 @@ class OldDecisions(NamedTuple):
     """The last row of the stream that is an update of one of them; 0 if there is no such row."""
     waiting: int | None
     """The position of the first one that still waits for feedback, and keeps its context."""
-    place: int
+    position: int
     """The last position searched."""
     more: bool
 
@@ -155,11 +155,11 @@ def old_contexts(reader: Queries, policy: int, before: int, after: int) -> OldDe
     rows = reader.rows(sql, after, after + WINDOW, policy, ROWS)
     end = rows[-1][0] if len(rows) == ROWS else min(after + WINDOW, last)
     old = OldDecisions([], 0, None, end, end < last)
-    for place, id, at, blank, waits, seq in rows:
-        if at >= before:  # rows are nearly in order of their times
-            return old._replace(place=place - 1, more=False)
+    for position, id, timestamp, blank, waits, seq in rows:
+        if timestamp >= before:  # rows are nearly in order of their times
+            return old._replace(position=position - 1, more=False)
         if waits:
-            old = old if old.waiting is not None else old._replace(waiting=place)
+            old = old if old.waiting is not None else old._replace(waiting=position)
         elif not blank:
             old.ids.append(id)
             old = old._replace(learned=max(old.learned, seq or 0))

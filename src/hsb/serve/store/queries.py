@@ -121,7 +121,7 @@ class Queries(JournalReader):
         rows = self.rows(
             "SELECT MAX(at) FROM stream UNION ALL SELECT at FROM decision WHERE rowid = (SELECT MAX(rowid) FROM decision)"
         )
-        return max((at for (at,) in rows if at is not None), default=0)
+        return max((timestamp for (timestamp,) in rows if timestamp is not None), default=0)
 
     # -- facts for a batch ----------------------------------------------------------------------------------------------
 

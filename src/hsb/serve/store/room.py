@@ -31,11 +31,11 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _is_refused(file: int, place: int) -> bool:
-    end = place + MUCH
+def _is_refused(file: int, offset: int) -> bool:
+    end = offset + MUCH
     try:
-        while place < end:
-            place += os.pwrite(file, bytes(end - place), place)
+        while offset < end:
+            offset += os.pwrite(file, bytes(end - offset), offset)
     except OSError as error:
         return error.errno in WANT
     return False

@@ -157,12 +157,12 @@ class SqliteStore(Queries, Store):
         """Open another connection, for a thread that reads."""
         return SqliteReader(self.path)
 
-    def begin(self, process: str, at: int) -> Processes:
+    def begin(self, process: str, timestamp: int) -> Processes:
         heads = {row.id: row.head for row in self.policies()}
 
         def work(store: SqliteStore) -> None:
             sql = "INSERT INTO start (process, at, heads) VALUES (?, ?, ?)"
-            store.connection.execute(sql, (process, at, json.dumps(heads)))
+            store.connection.execute(sql, (process, timestamp, json.dumps(heads)))
             store.connection.execute("DELETE FROM start WHERE number <= (SELECT MAX(number) FROM start) - ?", (STARTS,))
 
         before = [(name, json.loads(text)) for name, text in self.rows("SELECT process, heads FROM start ORDER BY number")]
@@ -245,21 +245,23 @@ class SqliteStore(Queries, Store):
 
     def _insert(self, table: str, fields: tuple[str, ...], rows: Sequence[Any], how: str = "INSERT") -> None:
         """Insert many rows per statement: between statements another thread may run, and this one waits."""
-        place = 0
-        while place < len(rows):
-            left = len(rows) - place
+        offset = 0
+        while offset < len(rows):
+            left = len(rows) - offset
             count = (
                 left if left < FEW else min(1 << left.bit_length() - 1, ROWS)
             )  # few enough distinct statements that they stay prepared
-            values = [value for row in rows[place : place + count] for value in row]
+            values = [value for row in rows[offset : offset + count] for value in row]
             self.connection.execute(_insertion(how, table, fields, count), values)
-            place += count
+            offset += count
 
     def _prune(self, policy: int) -> None:
         """Keep the newest snapshots, and the first of each day for thirty days."""
         snapshots = self.rows("SELECT seq, MAX(at) FROM snapshot WHERE policy = ? GROUP BY seq ORDER BY seq DESC", policy)
         kept = {seq for seq, _ in snapshots[:NEWEST]}
-        days: dict[int, int] = {at // DAY: seq for seq, at in snapshots}  # newest first, so the last one for a day is its first
+        days: dict[int, int] = {
+            timestamp // DAY: seq for seq, timestamp in snapshots
+        }  # newest first, so the last one for a day is its first
         kept |= {days[day] for day in sorted(days)[-DAYS:]}
         gone = [(policy, seq) for seq, _ in snapshots if seq not in kept]
         self.connection.executemany("DELETE FROM snapshot WHERE policy = ? AND seq = ?", gone)

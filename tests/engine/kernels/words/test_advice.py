@@ -12,7 +12,7 @@ from hsb.engine.state.heads import hang
 
 HEADERS = {
     advisor: ["DEPTH", "ROWS_END", "STRIDE", "ROW0"],
-    ensemble: ["STRIDE", "ROOM", "PLACES", "COSINES", "RIDGE", "LINEAR", "COSINE", "STACK", "INDEX", "SCRATCH", "SEED", "END"],
+    ensemble: ["STRIDE", "ROOM", "COLUMNS", "COSINES", "RIDGE", "LINEAR", "COSINE", "STACK", "INDEX", "SCRATCH", "SEED", "END"],
 }
 
 

@@ -7,7 +7,20 @@ from hsb.engine.kernels.words import ensemble as words
 from hsb.engine.state import make_ensemble
 
 HEADER = [
-    *("STRIDE", "ROOM", "ADVICE", "PLACES", "COSINES", "RIDGE", "LINEAR", "COSINE", "STACK", "INDEX", "SCRATCH", "PROBABILITY"),
+    *(
+        "STRIDE",
+        "ROOM",
+        "ADVICE",
+        "COLUMNS",
+        "COSINES",
+        "RIDGE",
+        "LINEAR",
+        "COSINE",
+        "STACK",
+        "INDEX",
+        "SCRATCH",
+        "PROBABILITY",
+    ),
     *("NODE", "NODES", "NODES_USED", "BLOCK", "BLOCKS", "BLOCKS_USED", "SEED", "END", "TRACE"),
 ]
 USED = {h.KIND, h.ARMS, h.TOP, h.TOP_SIZE, h.WIDTH, h.VISITS, h.WEIGHT, h.BASES, h.PARENT, h.OPTION, h.LOGS}

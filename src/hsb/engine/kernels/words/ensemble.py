@@ -5,12 +5,12 @@ from .advice import ADVICE as ADVICE  # 13
 # Words of I. Offsets into F unless noted.
 STRIDE = 8  # words of a row of the cosines' covariances (others keep a template here)
 ROOM = 12  # columns that there is room for
-PLACES = 14  # columns in use, the constant among them
+COLUMNS = 14  # columns in use, the constant among them
 COSINES = 15  # cosines
 RIDGE = 16  # the prior precision of each column, then of the constant and each cosine
 LINEAR = 17  # for each arm: weights; for each arm: covariance
 COSINE = (
-    18  # frequencies in turns, a row of COSINES for each place; phases; then as LINEAR, rows of covariances STRIDE words each
+    18  # frequencies in turns, a row of COSINES for each column; phases; then as LINEAR, rows of covariances STRIDE words each
 )
 STACK = 19  # words below, then an arm's short memory each
 INDEX = 20  # scratch, by arm: its index
@@ -38,5 +38,5 @@ TRACED = 1 + 2 * DEEPEST  # words of a path
 # Words of a node, then two an arm; LEFT is 0 in a leaf, CUT its block + 1.
 AT, THRESHOLD, LEFT, STOP, VISITED, NEXT, CUT, COUNTS = 0, 1, 2, 3, 4, 5, 6, 7
 
-# Words of a cut: place, threshold, is it set; then the counts of its sides.
+# Words of a cut: column, threshold, is it set; then the counts of its sides.
 SET, WATCH = 2, 3

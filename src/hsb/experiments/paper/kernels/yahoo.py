@@ -139,17 +139,17 @@ def _label(buf, i, is_r6a):
 def _slot(labels, key):
     """Return the slot of a key in the hash table, or the slot it would have."""
     mask = len(labels.slots) - 1
-    at = ((key & 0xFFFFFFFF) * MULTIPLIER >> 12) & mask
-    while labels.slots[at] >= 0 and labels.keys[labels.slots[at]] != key:
-        at = (at + 1) & mask
-    return at
+    slot = ((key & 0xFFFFFFFF) * MULTIPLIER >> 12) & mask
+    while labels.slots[slot] >= 0 and labels.keys[labels.slots[slot]] != key:
+        slot = (slot + 1) & mask
+    return slot
 
 
 @kernel("Labels(L1 L1) l")
 def refill(labels, arms):
     """Rebuild the hash table of the first `arms` labels."""
-    for at in range(len(labels.slots)):
-        labels.slots[at] = -1
+    for slot in range(len(labels.slots)):
+        labels.slots[slot] = -1
     for a in range(arms):
         labels.slots[_slot(labels, labels.keys[a])] = a
 
@@ -229,12 +229,12 @@ def _new_pool(state, out, labels, stamp, keys, n):
     if pools == len(out.starts) - 1 or first + n > len(out.members):
         return FULL
     for k in range(n):
-        at = _slot(labels, keys[k])
-        if labels.slots[at] < 0:
-            labels.slots[at] = state[ARMS]
+        slot = _slot(labels, keys[k])
+        if labels.slots[slot] < 0:
+            labels.slots[slot] = state[ARMS]
             labels.keys[state[ARMS]] = keys[k]
             state[ARMS] += 1
-        arm = labels.slots[at]
+        arm = labels.slots[slot]
         j = first + k
         while j > first and out.members[j - 1] > arm:
             out.members[j] = out.members[j - 1]
