@@ -316,6 +316,8 @@ class HSB(Policy):
         with self.lock:
             settle(self)
             frozen = copying.copy(self)
+        if isinstance(self.learner, OpenArms):
+            _refuse_with_open(log=log)
         explanation = frozen._explain(names, contexts, rules, top, effort, progress)
         if log is None:
             return explanation
@@ -335,11 +337,13 @@ class HSB(Policy):
         """`explain` of a copy that nothing else uses."""
         from ..explain.asking import edges_of, explain_mapping, explain_played
         from ..explain.featured import explain_features
+        from ..explain.open_arms import explain_arms
 
         learner = self.learner
         options: dict[str, Any] = {"names": names, "rules": rules, "top": top, "effort": effort, "progress": progress}
         if isinstance(learner, OpenArms):
-            raise InputError("explain is for a fixed list of arms; this policy has arms=hsb.Open().")
+            _refuse_with_open(names=names, contexts=contexts, rules=None if rules == 12 else rules)
+            return explain_arms(learner.models, self.loss_scale, learner.inner.mixture.state.members, self.arms, top)
         if isinstance(learner, Featured):
             points: Any = None if contexts is None else learner.check(contexts)[0]
             sample = None if points is None else points.raw(learner.reader, 0, len(points))[0]
