@@ -96,11 +96,23 @@ class KnownArm(NamedTuple):
 class ArmsExplanation:
     """What a policy with `arms=hsb.Open()` has learned about features of arms. `policy.explain()` returns it.
 
-    All changes are those of the forecast for an arm that was never played, before it is cut to the range of rewards, in units of rewards. They
-    are averages over the contexts of the recent rounds, 2,048 at most, each with every arm of these rounds. An arm's own model, which knows
-    only what sets it apart, does not enter. Forecasts are no causes: features that always come together share one effect.
+    All changes are those of the reward that the model shared by all arms predicts, before its forecast is weighed against that with an arm's
+    own model and cut to the range of rewards. They are averages over the contexts of the recent rounds, 2,048 at most, each with every arm
+    played in these rounds. Forecasts are no causes: features that always come together share one effect.
 
     `print` shows it, `.plot()` draws the effects, `.to_frame()` has them as a table.
+
+    >>> import hsb
+    >>> policy = hsb.HSB(arms=hsb.Open(), seed=0)
+    >>> for t in range(300):
+    ...     arms = {"a": {"price": t % 10, "topic": "news"}, "b": {"price": t % 7, "topic": "sport"}}
+    ...     decision = policy.decide({"hour": t % 24}, arms=arms)
+    ...     policy.learn(decision, reward=1 - arms[decision.arm]["price"] / 10)
+    >>> explanation = policy.explain(top=1)
+    >>> explanation.features[0].name, explanation.features[0].effects[0].change < 0
+    ('price', True)
+    >>> explanation
+    ArmsExplanation(2 features, 300 rounds, 2 known arms)
     """
 
     features: tuple[ArmFeature, ...]
@@ -130,10 +142,10 @@ class ArmsExplanation:
         return f"ArmsExplanation({len(self.features)} features, {self.rounds:,} rounds, {len(self.arms)} known arms)"
 
     def __str__(self) -> str:
-        lines = [self.lead]
+        lines = [f"  {feature.size:.3f}  {feature}" for feature in self.features[: self.top]]
         for title, entries in self._sections():
-            lines += [f"{title}:", *(f"  {entry}" for entry in entries)] if entries else []
-        return "\n".join([*lines, *self._notes()])
+            lines += [title, *(f"  {entry}" for entry in entries)]
+        return "\n".join([self.lead, *lines, *self._notes()])
 
     @property
     def lead(self) -> str:
@@ -141,14 +153,13 @@ class ArmsExplanation:
         if not self.rounds:
             return "Nothing is learned yet."
         if not self.features:
-            return "The arms have had no features."
-        return f"Features of arms, by how much they change the predicted reward (average over the last {self.rounds:,} rounds)"
+            return "The arms played had no features."
+        return f"Features of arms, by how much they change the predicted reward on average (last {self.rounds:,} rounds)"
 
     def _sections(self) -> list[tuple[str, Sequence[Any]]]:
-        by_feature = [f"{feature.size:.3f}  {feature}" for feature in self.features]
         clear = [interaction for interaction in self.interactions if interaction.is_clear]
-        parts = [("the largest first", by_feature), ("Together with the context", clear), ("Known arms with the most plays", self.arms)]
-        return [(title, entries[: self.top]) for title, entries in parts]
+        parts = [("Together with the context", clear), ("Known arms with the most plays", self.arms)]
+        return [(title, entries[: self.top]) for title, entries in parts if entries]
 
     def _notes(self) -> list[str]:
         notes = []
@@ -165,8 +176,8 @@ class ArmsExplanation:
         from ..plotting.html_table import html_table
 
         rows = [(f"{feature.size:.3f}", str(feature)) for feature in self.features[: self.top]]
-        rest = [f"{title}: {'; '.join(map(str, entries))}." for title, entries in self._sections()[1:] if entries]
-        return html_table(["size", "feature of arms"], rows, lead=f"{self.lead}.".replace("..", "."), notes=[*rest, *self._notes()])
+        more = [f"{title}: {'; '.join(map(str, entries))}" for title, entries in self._sections()]
+        return html_table(["size", "feature of arms"], rows, lead=self.lead, notes=[*more, *self._notes()])
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dict of plain data."""

@@ -1,12 +1,12 @@
 """Which features of arms matter to a policy with open arms, by the weights of its shared model (`engine/kernels/open_arms.py`).
 
-The forecast for an arm without a model of its own is linear in the encoded context x and in the encoded arm g. So its average over all pairs
-of a context and an arm of the recent rounds is that of the average x and g, and every *level* of a feature is a vector: how the encoded row
-differs between rows with the level and the others.
+Its forecast is linear in the encoded context x and in the encoded arm g. So the average change over all pairs of a context and an arm of the
+recent rounds is that at the average x. A *level* of a feature is a vector: how the encoded rows with the level differ from the others.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +22,7 @@ from ..types import Floats
 from .arms import ArmFeature, ArmsExplanation, Effect, Interaction, KnownArm
 from .columns import NEW, Column, coded
 from .featured import columns_of_features
-from .pieces import log_options, log_shares
+from .pieces import TIE, log_options, log_shares
 
 if TYPE_CHECKING:
     from ..learners.arm_models import ArmModels
@@ -71,9 +71,7 @@ class Side:
         else:
             codes = coded([column], values[:, None])[:, 0].astype(np.int64)
             wanted = [1] if column.kind == "flag" else [code for code in np.unique(codes).tolist() if code > NEW]
-            levels = [
-                _level(column.label(code), column.condition(frozenset({code})), rows, codes == code) for code in wanted
-            ]
+            levels = [_level(column.label(code), column.condition(frozenset({code})), rows, codes == code) for code in wanted]
         levels.append(_level("missing", f"{column.name} is missing", rows, missing))
         return [level for level in levels if level is not None]
 
@@ -85,7 +83,9 @@ class Side:
         ends[:, s] = values.mean() + deviation * np.array([-0.5, 0.5])
         low, high = _encoded(self.reader, ends)
         share = len(values) / len(self.raw)
-        return Level("higher values", f"higher {name}", f"per standard deviation ({deviation:.3g})", high - low, share, share**0.5)
+        return Level(
+            "higher values", f"higher {name}", f"per standard deviation ({deviation:.3g})", high - low, share, share**0.5
+        )
 
 
 def _encoded(reader: FeatureReader, raw: Floats) -> Floats:
@@ -116,25 +116,25 @@ class Forecasts:
     def __init__(self, models: ArmModels, width: float) -> None:
         from ..engine.kernels import open_arms as kernels  # loads the engine: on first use
 
-        where, shared, _, stack, _ = models.models
+        where, shared = models.models.where, models.models.shared
         room, order = kernels.room_of(models.models), models.recent.order(models.rounds)
         self.where, self.shared = where, shared[where]
         self.covariance = shared[room:].reshape(room, room)
         self.contexts = Side(models.x_reader, models.recent.context[order])
         self.arms = Side(models.arm_reader, models.recent.arm[order])
-        self.scale = -width * float(stack[kernels.WEIGHTS] + stack[kernels.WEIGHTS + 1])  # of a change of the loss
+        self.width = width
         forecasts = 0.5 + np.einsum("ti,ij,tj->t", self.contexts.rows, self.shared, self.arms.rows)
         self.deviation = float(np.sqrt(np.mean((models.recent.losses[order] - forecasts) ** 2)))
 
     def change(self, of_context: Floats, of_arm: Floats) -> float:
         """Return the change of the predicted reward."""
-        return self.scale * float(of_context @ self.shared @ of_arm)
+        return -self.width * float(of_context @ self.shared @ of_arm)
 
     def error(self, of_context: Floats, of_arm: Floats) -> float:
         """Return the standard deviation of a change."""
         weights = np.zeros(len(self.covariance))
         np.add.at(weights, self.where, np.outer(of_context, of_arm))
-        return abs(self.scale) * self.deviation * max(0.0, float(weights @ self.covariance @ weights)) ** 0.5
+        return self.width * self.deviation * math.sqrt(max(0.0, float(weights @ self.covariance @ weights)))
 
     def features(self) -> list[ArmFeature]:
         """Return the features of arms, the largest first."""
@@ -143,7 +143,7 @@ class Forecasts:
         order = rng.permutation(n)
         features = []
         for s, name in enumerate(self.arms.reader.raw_input_names):
-            size = abs(self.scale) * float(np.abs((slopes * self.arms.exchanged(s, order)).sum(axis=1)).mean())
+            size = self.width * float(np.abs((slopes * self.arms.exchanged(s, order)).sum(axis=1)).mean())
             features.append(ArmFeature(name, size, tuple(self.effects(self.arms.levels[s]))))
         return sorted(features, key=lambda feature: -feature.size)
 
@@ -163,14 +163,23 @@ class Forecasts:
         for of_contexts in filter(None, self.contexts.levels):
             for of_arms in filter(None, self.arms.levels):
                 x, g = (np.array([level.change * level.spread for level in levels]) for levels in (of_contexts, of_arms))
-                sizes = np.abs(self.scale * (x @ self.shared @ g.T))
-                i, j = np.unravel_index(int(np.argmax(sizes)), sizes.shape)
-                found.append((float(sizes[i, j]), of_contexts[i], of_arms[j]))
+                changes = -self.width * (x @ self.shared @ g.T)
+                i, j = _largest(changes)
+                found.append((abs(float(changes[i, j])), of_contexts[i], of_arms[j]))
         found.sort(key=lambda pair: -pair[0])
         return [
-            Interaction(arm.text, _if(context), self.change(context.change, arm.change), self.error(context.change, arm.change), size)
+            Interaction(
+                arm.text, _if(context), self.change(context.change, arm.change), self.error(context.change, arm.change), size
+            )
             for size, context, arm in found[:MOST_PAIRS]
         ]
+
+
+def _largest(changes: Floats) -> tuple[int, int]:
+    """Return the position of the largest change; of opposite changes, which two categories always have, that of more reward."""
+    sizes = np.abs(changes)
+    i, j = np.unravel_index(int(np.argmax(np.where(sizes >= (1.0 - TIE) * sizes.max(), changes, -np.inf))), changes.shape)
+    return int(i), int(j)
 
 
 def _if(level: Level) -> str:

@@ -26,7 +26,7 @@ from ..structures import Structure, from_dict
 from ..types import Arms, Outside, Range, Seed
 
 if TYPE_CHECKING:
-    from ..explain import Explanation
+    from ..explain import ArmsExplanation, Explanation
     from ..logs import Batch, Log
 
 STRUCTURE_ONLY = {
@@ -276,11 +276,12 @@ class HSB(Policy):
         top: int | None = 12,
         effort: float = 1.0,
         progress: Callable[[int, int], None] | None = None,
-    ) -> Explanation:
+    ) -> Explanation | ArmsExplanation:
         """Return what the policy plays as rules: regions, their arms, and probabilities. The `Explanation` prints and has `.plot()`.
 
         For the default, the rules name the arm played most in each region; they are fitted to the policy's decisions, and `.agreement` is the
-        share of decisions that they match. With a horizon, a rate or another drift, the rules are the most probable mapping.
+        share of decisions that they match. With a horizon, a rate or another drift, the rules are the most probable mapping. With
+        `arms=hsb.Open()` there are no rules: the `ArmsExplanation` says which features of arms matter (`docs/arms.md`), and takes only `top`.
 
         The method explains a copy, so other threads can decide and learn meanwhile.
 
@@ -317,13 +318,22 @@ class HSB(Policy):
             settle(self)
             frozen = copying.copy(self)
         if isinstance(self.learner, OpenArms):
-            _refuse_with_open(log=log)
+            _refuse_with_open(names=names, contexts=contexts, log=log, rules=None if rules == 12 else rules)
+            return frozen._explain_arms(top)
         explanation = frozen._explain(names, contexts, rules, top, effort, progress)
         if log is None:
             return explanation
         from ..evaluate.off_policy.by_rule import with_earnings
 
         return with_earnings(explanation, frozen, log)
+
+    def _explain_arms(self, top: int | None) -> ArmsExplanation:
+        """`explain` of a copy with open arms that nothing else uses."""
+        from ..explain.open_arms import explain_arms
+
+        learner = self.learner
+        assert isinstance(learner, OpenArms)
+        return explain_arms(learner.models, self.loss_scale, learner.inner.mixture.state.members, self.arms, top)
 
     def _explain(
         self,
@@ -337,13 +347,10 @@ class HSB(Policy):
         """`explain` of a copy that nothing else uses."""
         from ..explain.asking import edges_of, explain_mapping, explain_played
         from ..explain.featured import explain_features
-        from ..explain.open_arms import explain_arms
 
         learner = self.learner
         options: dict[str, Any] = {"names": names, "rules": rules, "top": top, "effort": effort, "progress": progress}
-        if isinstance(learner, OpenArms):
-            _refuse_with_open(names=names, contexts=contexts, rules=None if rules == 12 else rules)
-            return explain_arms(learner.models, self.loss_scale, learner.inner.mixture.state.members, self.arms, top)
+        assert not isinstance(learner, OpenArms)
         if isinstance(learner, Featured):
             points: Any = None if contexts is None else learner.check(contexts)[0]
             sample = None if points is None else points.raw(learner.reader, 0, len(points))[0]
