@@ -164,7 +164,7 @@ class Forecasts:
             for of_arms in filter(None, self.arms.levels):
                 x, g = (np.array([level.change * level.spread for level in levels]) for levels in (of_contexts, of_arms))
                 changes = -self.width * (x @ self.shared @ g.T)
-                i, j = _largest(changes)
+                i, j = _largest(changes, -(self.contexts.mean @ self.shared @ g.T))
                 found.append((abs(float(changes[i, j])), of_contexts[i], of_arms[j]))
         found.sort(key=lambda pair: -pair[0])
         return [
@@ -175,11 +175,13 @@ class Forecasts:
         ]
 
 
-def _largest(changes: Floats) -> tuple[int, int]:
-    """Return the position of the largest change; of opposite changes, which two categories always have, that of more reward."""
+def _largest(changes: Floats, averages: Floats) -> tuple[int, int]:
+    """Return the position of the largest change. Two categories always have opposite ones: then the one that means more reward, for the
+    level of the arm that has the larger average too."""
     sizes = np.abs(changes)
-    i, j = np.unravel_index(int(np.argmax(np.where(sizes >= (1.0 - TIE) * sizes.max(), changes, -np.inf))), changes.shape)
-    return int(i), int(j)
+    equal = np.argwhere(sizes >= (1.0 - TIE) * sizes.max()).tolist()
+    i, j = max(equal, key=lambda pair: (changes[pair[0], pair[1]] > 0.0, averages[pair[1]]))
+    return i, j
 
 
 def _if(level: Level) -> str:
