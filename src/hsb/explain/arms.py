@@ -1,4 +1,4 @@
-"""What `explain` returns for arms with features: which of these features matter, and with which features of the context."""
+"""`ArmsExplanation`: which features of arms matter, and with which features of the context. `explain` returns it for open arms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN = 4  # levels of a feature that are printed
 
 
 class Effect(NamedTuple):
-    """How much more or less reward the models predict if an arm has a level of a feature."""
+    """The change of the predicted reward if an arm has a level of a feature."""
 
     level: str
     """The level: a category, "true", "missing", an arc of a cycle; "higher values" of a number."""
@@ -56,7 +56,7 @@ class ArmFeature(NamedTuple):
 
 
 class Interaction(NamedTuple):
-    """How much more a level of an arm's feature changes the predicted reward in some contexts than in others."""
+    """A level of an arm's feature that changes the predicted reward more in some contexts than in others."""
 
     arm: str
     """The level of the arm's feature, e.g. "topic is news" or "higher price"."""
@@ -94,7 +94,7 @@ class KnownArm(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class ArmsExplanation:
-    """What a policy with `arms=hsb.Open()` has learned about features of arms. `policy.explain()` returns it.
+    """The effects of features of arms as a policy with `arms=hsb.Open()` has learned them. `policy.explain()` returns it.
 
     All changes are those of the reward that the model shared by all arms predicts, before its forecast is weighed against that with an arm's
     own model and cut to the range of rewards. They are averages over the contexts of the recent rounds, 2,048 at most, each with every arm

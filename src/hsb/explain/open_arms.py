@@ -31,7 +31,7 @@ ARCS = 8  # parts of a cycle
 MOST_PAIRS = 256  # interactions that are returned
 
 
-class Level(NamedTuple):
+class FeatureLevel(NamedTuple):
     """A level of a feature, in words, and the vector by which it changes an encoded row."""
 
     name: str
@@ -43,7 +43,7 @@ class Level(NamedTuple):
     """The standard deviation of the level's indicator; of a number, in standard deviations."""
 
 
-class Side:
+class RecentRows:
     """Contexts or arms of the recent rounds: their raw rows, encoded rows, and the levels of each input."""
 
     def __init__(self, reader: FeatureReader, raw: Floats) -> None:
@@ -58,7 +58,7 @@ class Side:
         other[:, s] = self.raw[order, s]
         return _encoded(self.reader, other) - self.rows
 
-    def _levels(self, s: int, column: Column) -> list[Level]:
+    def _levels(self, s: int, column: Column) -> list[FeatureLevel]:
         values = self.raw[:, s]
         alone = np.full(self.raw.shape, np.nan)
         alone[:, s] = values
@@ -75,7 +75,7 @@ class Side:
         levels.append(_level("missing", f"{column.name} is missing", rows, missing))
         return [level for level in levels if level is not None]
 
-    def _number(self, s: int, name: str, values: Floats) -> Level | None:
+    def _number(self, s: int, name: str, values: Floats) -> FeatureLevel | None:
         deviation = float(values.std()) if len(values) else 0.0
         if not 0.0 < deviation < np.inf:
             return None
@@ -83,7 +83,7 @@ class Side:
         ends[:, s] = values.mean() + deviation * np.array([-0.5, 0.5])
         low, high = _encoded(self.reader, ends)
         share = len(values) / len(self.raw)
-        return Level(
+        return FeatureLevel(
             "higher values", f"higher {name}", f"per standard deviation ({deviation:.3g})", high - low, share, share**0.5
         )
 
@@ -94,16 +94,16 @@ def _encoded(reader: FeatureReader, raw: Floats) -> Floats:
     return rows
 
 
-def _level(name: str, text: str, rows: Floats, within: NDArray[np.bool_]) -> Level | None:
+def _level(name: str, text: str, rows: Floats, within: NDArray[np.bool_]) -> FeatureLevel | None:
     """Return the level of some rows, compared with the others; None if there are no others."""
     share = float(within.mean())
     if not 0.0 < share < 1.0:
         return None
     change = rows[within].mean(axis=0) - rows[~within].mean(axis=0)
-    return Level(name, text, "", change, share, (share * (1.0 - share)) ** 0.5)
+    return FeatureLevel(name, text, "", change, share, (share * (1.0 - share)) ** 0.5)
 
 
-def _arc(column: Column, values: Floats, rows: Floats, k: int) -> Level | None:
+def _arc(column: Column, values: Floats, rows: Floats, k: int) -> FeatureLevel | None:
     period = column.high or 1.0
     low, high = k * period / ARCS, (k + 1) * period / ARCS
     text = column.condition((low, high))
@@ -120,8 +120,8 @@ class Forecasts:
         room, order = kernels.room_of(models.models), models.recent.order(models.rounds)
         self.where, self.shared = where, shared[where]
         self.covariance = shared[room:].reshape(room, room)
-        self.contexts = Side(models.x_reader, models.recent.context[order])
-        self.arms = Side(models.arm_reader, models.recent.arm[order])
+        self.contexts = RecentRows(models.x_reader, models.recent.context[order])
+        self.arms = RecentRows(models.arm_reader, models.recent.arm[order])
         self.width = width
         forecasts = 0.5 + np.einsum("ti,ij,tj->t", self.contexts.rows, self.shared, self.arms.rows)
         self.deviation = float(np.sqrt(np.mean((models.recent.losses[order] - forecasts) ** 2)))
@@ -147,7 +147,7 @@ class Forecasts:
             features.append(ArmFeature(name, size, tuple(self.effects(self.arms.levels[s]))))
         return sorted(features, key=lambda feature: -feature.size)
 
-    def effects(self, levels: Sequence[Level]) -> list[Effect]:
+    def effects(self, levels: Sequence[FeatureLevel]) -> list[Effect]:
         """Return the average effects of the levels of a feature, those that explain most first."""
         mean = self.contexts.mean
         changes = [self.change(mean, level.change) for level in levels]
@@ -159,19 +159,19 @@ class Forecasts:
 
     def interactions(self) -> list[Interaction]:
         """Return the strongest interaction of each pair of features, the largest first."""
-        found = []
+        pairs = []
         for of_contexts in filter(None, self.contexts.levels):
             for of_arms in filter(None, self.arms.levels):
                 x, g = (np.array([level.change * level.spread for level in levels]) for levels in (of_contexts, of_arms))
                 changes = -self.width * (x @ self.shared @ g.T)
                 i, j = _largest(changes, -(self.contexts.mean @ self.shared @ g.T))
-                found.append((abs(float(changes[i, j])), of_contexts[i], of_arms[j]))
-        found.sort(key=lambda pair: -pair[0])
+                pairs.append((abs(float(changes[i, j])), of_contexts[i], of_arms[j]))
+        pairs.sort(key=lambda pair: -pair[0])
         return [
             Interaction(
                 arm.text, _if(context), self.change(context.change, arm.change), self.error(context.change, arm.change), size
             )
-            for size, context, arm in found[:MOST_PAIRS]
+            for size, context, arm in pairs[:MOST_PAIRS]
         ]
 
 
@@ -184,7 +184,7 @@ def _largest(changes: Floats, averages: Floats) -> tuple[int, int]:
     return i, j
 
 
-def _if(level: Level) -> str:
+def _if(level: FeatureLevel) -> str:
     return f"{level.text.removeprefix('higher ')} is higher by a standard deviation" if level.per else level.text
 
 
