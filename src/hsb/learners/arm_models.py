@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from functools import cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..features.refit import strayed_inputs
 from ..features.request import Request
 from ..files.json_values import decode_arm, encode_arm
 from ..types import Arrays, Floats, Ints
-from .known_arms import FEWEST, RECENT, EncodedArms, KnownArms, Recent, read_arm
+from .known_arms import FEWEST, RECENT, EncodedArms, Entry, KnownArms, Recent
 
 SHARED = 0.25  # prior precision of the shared model, for each pair of an input and one of the arms
 MOST_COLUMNS = 256  # of the shared model; further products share columns
@@ -28,6 +29,7 @@ class Played(NamedTuple):
     loss: float
 
 
+@cache
 def compiled() -> Any:
     """Return the kernels, loaded on first use."""
     from ..engine.kernels import open_arms
@@ -121,7 +123,7 @@ class ArmModels:
 
     def _grown(self, context: Any, grown: bool, played: Played) -> ArmModels:
         """Return the models that know what is new in a context and in the features of the arm played."""
-        unseen = bool(played.features) and read_arm(self.arm_reader, played.arm, played.features)[1]
+        unseen = self._entry(played).unseen
         if not grown and not unseen:
             return self
         x_reader, arm_reader = self.x_reader, self.arm_reader
@@ -149,21 +151,26 @@ class ArmModels:
             self._make_room(slot)
             compiled().reset_slot(self.models.own, slot, self.models.stack[compiled().OWN_PRECISION])
             known.register(played.arm, slot)
-        of_arm = read_arm(self.arm_reader, played.arm, played.features)[0]
+        entry = self._entry(played)
+        of_arm = entry.raw
         for reader, values in ((self.x_reader, raw), (self.arm_reader, of_arm)):
             if reader.rows < rounds:
                 reader.observe(values)
         recent.context[row], recent.arm[row] = np.nan, np.nan
         recent.context[row, : len(raw)], recent.arm[row, : len(of_arm)] = raw, of_arm
         recent.slots[row], recent.losses[row] = slot, played.loss
-        entry = self.encoded.entries.get(played.arm)
-        if entry is None or entry.features != played.features or entry.unseen:
-            entry = self.encoded.add(played.arm, played.features, self.arm_reader, slot)
         self.encoded.slots[entry.row] = slot
         get = known.slot.get
         slots = [number for number in map(get, played.available) if number is not None]
         known.available[slots] = rounds
         compiled().learn(self.models, self.columns(raw), self.encoded.g[entry.row], slot, played.loss, known.totals)
+
+    def _entry(self, played: Played) -> Entry:
+        """Return the arm played as this reader encodes it."""
+        entry = self.encoded.entries.get(played.arm)
+        if entry is None or entry.features != played.features:
+            entry = self.encoded.add(played.arm, played.features, self.arm_reader, self.known.slot.get(played.arm, -1))
+        return entry
 
     def _make_room(self, slot: int) -> None:
         own, words = self.models.own, compiled().SLOT

@@ -20,6 +20,7 @@ class Entry(NamedTuple):
 
     features: Mapping[str, Any] | None
     row: int
+    raw: Floats
     unseen: bool
     """Whether its features have something that the reader does not know yet."""
 
@@ -30,8 +31,17 @@ class EncodedArms:
     def __init__(self, columns: int) -> None:
         self.entries: dict[Hashable, Entry] = {}
         self.columns = columns
-        self.g: Floats = np.zeros((0, columns))
-        self.slots: Ints = np.zeros(0, dtype=np.int64)
+        self.table: tuple[Floats, Ints] = np.zeros((0, columns)), np.zeros(0, dtype=np.int64)
+
+    @property
+    def g(self) -> Floats:
+        """The encoded features, a row for each arm."""
+        return self.table[0]
+
+    @property
+    def slots(self) -> Ints:
+        """The slot of each arm's own model; -1 without one."""
+        return self.table[1]
 
     def add(self, arm: Hashable, features: Mapping[str, Any] | None, reader: FeatureReader, slot: int) -> Entry:
         """Encode an arm."""
@@ -44,14 +54,14 @@ class EncodedArms:
         cells = np.empty(reader.trees, dtype=np.int64)
         reader.encode(raw, self.g[row], cells)
         self.slots[row] = slot
-        entry = self.entries[arm] = Entry(kept, row, unseen)
+        entry = self.entries[arm] = Entry(kept, row, raw, unseen)
         return entry
 
     def _grow(self) -> None:
         size = max(FEWEST, 2 * len(self.g))
         g, slots = np.zeros((size, self.columns)), np.full(size, -1, dtype=np.int64)
-        g[: len(self.g)], slots[: len(self.slots)] = self.g, self.slots
-        self.g, self.slots = g, slots
+        g[: len(self.g)], slots[: len(self.slots)] = self.table
+        self.table = g, slots  # one assignment, so that an interrupt leaves them of one length
 
 
 class KnownArms:
