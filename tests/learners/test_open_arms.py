@@ -7,8 +7,9 @@ import pickle
 
 import numpy as np
 import pytest
+from arm_worlds import BilinearWorld
 from support import interrupting
-from support.open_cases import BilinearWorld, open_policy, play, requests_of
+from support.open_cases import open_policy, play, requests_of
 
 import hsb
 from hsb.features import Request
