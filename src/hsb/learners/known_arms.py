@@ -110,7 +110,7 @@ class KnownArms:
 
 
 class Recent(NamedTuple):
-    """The last rounds, a row each; round t is in row t % RECENT."""
+    """The last outcomes, a row each: outcome n is in row n % RECENT."""
 
     context: Floats
     arm: Floats
@@ -123,6 +123,11 @@ class Recent(NamedTuple):
         slots = np.full(RECENT, -1, dtype=np.int64)
         return cls(np.full((RECENT, inputs), np.nan), np.full((RECENT, of_arms), np.nan), slots, np.zeros(RECENT))
 
+    def write(self, row: int, context: Floats, arm: Floats) -> None:
+        """Write the raw rows of a context and an arm, which may be shorter than those of today."""
+        self.context[row], self.arm[row] = np.nan, np.nan
+        self.context[row, : len(context)], self.arm[row, : len(arm)] = context, arm
+
     def wider(self, inputs: int, of_arms: int) -> Self:
         """Return a copy with more inputs, unknown in past rounds."""
         other = type(self).empty(inputs, of_arms)
@@ -134,10 +139,9 @@ class Recent(NamedTuple):
         """Return an independent copy."""
         return self.wider(self.context.shape[1], self.arm.shape[1])
 
-    def order(self, rounds: int) -> Ints:
-        """Return the rows in use, the oldest first."""
-        first = max(0, rounds - RECENT)
-        return np.arange(first, rounds, dtype=np.int64) % RECENT
+    def order(self, outcomes: int) -> Ints:
+        """Return the rows in use after this many outcomes, the oldest first."""
+        return np.arange(max(0, outcomes - RECENT), outcomes, dtype=np.int64) % RECENT
 
 
 def read_arm(reader: FeatureReader, arm: Hashable, features: Mapping[str, Any] | None) -> tuple[Floats, bool]:

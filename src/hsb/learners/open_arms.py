@@ -15,10 +15,10 @@ from ..engine.state import EVERY_ARM
 from ..errors import InputError, quoted
 from ..features import Features
 from ..features.request import Request
-from ..policy.learner import Choice, Learner, Memo
+from ..policy.learner import Also, Choice, Learner, Memo
 from ..policy.open import Open
 from ..types import Arrays, Floats, Ints, Masks
-from .arm_models import ArmModels, Played, compiled
+from .arm_models import ArmModels, Outcome, Played, compiled
 from .feature_keys import ContextView
 from .featured import Featured
 from .rates import LearningRate
@@ -49,6 +49,11 @@ class RequestView:
         self.cells = None
         return self.mask()
 
+    def outcome(self, arm: int, loss: float) -> Outcome:
+        """Return the outcome of an arm of the request."""
+        name = self.names[arm]
+        return Outcome(name, self.request.arms[name], loss)
+
     def mask(self) -> Masks | None:
         """Return the mask of the groups that have a representative; None if all have."""
         if len(self.best) == 1:
@@ -64,6 +69,7 @@ class OpenArms(Learner):
     takes_requests = True
     counts_feedback = False
     keeps_cells = True
+    takes_also = True
 
     def __init__(self, arms: Open, inner: Featured, models: ArmModels) -> None:
         self.arms, self.inner, self.models = arms, inner, models
@@ -148,12 +154,20 @@ class OpenArms(Learner):
         return self.inner.mixture.state.advised(group) if view.best[group] == arm else 0.0
 
     def learn(
-        self, view: RequestView, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None
+        self,
+        view: RequestView,
+        mask: Masks | None,
+        arm: int,
+        loss: float,
+        probability: float,
+        memo: Memo | None,
+        also: Also | None = None,
     ) -> Self | None:
         is_late = memo is not None and memo.cells is not None and memo.rounds < self.rounds
         groups = view.mask() if is_late else view.represent(mask)
         arms = view.names if mask is None else [name for name, there in zip(view.names, mask, strict=True) if there]
-        view.played = Played(view.names[arm], view.request.arms[view.names[arm]], arms, loss)
+        others = () if also is None else tuple(map(view.outcome, also.arms.tolist(), also.losses.tolist()))
+        view.played = Played(view.outcome(arm, loss), arms, others)
         group = int(view.groups[arm])
         observed = view.best[group] == arm
         context = view.context._replace(key=view.key)

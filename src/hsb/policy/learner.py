@@ -39,6 +39,13 @@ class Memo(NamedTuple):
 NO_MEMO = Memo()
 
 
+class Also(NamedTuple):
+    """Losses of other arms than the one played, scaled to [0, 1]: only models learn them, nothing that is proved depends on them."""
+
+    arms: Ints
+    losses: Floats
+
+
 class Distributions(NamedTuple):
     """`fill`, `advice` and `cells` of several contexts."""
 
@@ -121,7 +128,7 @@ class Learner(Protocol):
     def learn(self, view: Any, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> Self | None:
         """Learn the `loss` in [0, 1] of an arm, played with this probability. Return None, or the successor that replaces this learner.
 
-        `memo` is None for a logged decision.
+        `memo` is None for a logged decision. A learner that `takes_also` has a further argument, an `Also` or None.
         """
 
     def check(self, contexts: Any) -> tuple[Any, int]:
@@ -149,6 +156,8 @@ class Learner(Protocol):
     changing_settings: ClassVar[tuple[str, ...]] = ()
     """The settings that change as it learns."""
 
+    takes_also: ClassVar[bool] = False
+    """Whether its models learn the losses of other arms than the one played."""
     takes_requests: ClassVar[bool] = False
     """Whether a context is a `Request`, with its own arms."""
     counts_feedback: ClassVar[bool] = True
