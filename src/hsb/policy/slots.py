@@ -31,7 +31,7 @@ def uniforms(u: float, k: int) -> list[float]:
     """Return k numbers in [0, 1) for the slots of a page: `u` itself, and k - 1 that splitmix64 makes of its bits.
 
     >>> [round(x, 3) for x in uniforms(0.25, 3)]
-    [0.25, 0.587, 0.446]
+    [0.25, 0.895, 0.088]
     """
     state = _mixed(int(u * 2.0**53) ^ SALT)
     return [u, *((_mixed(state + STEP * slot & WORD) >> 11) * 2.0**-53 for slot in range(1, k))]
