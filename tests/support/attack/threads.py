@@ -156,7 +156,12 @@ def learning(make: Callable[[], hsb.Policy], seconds: float) -> dict[str, Any]:
         if decision is not None:
             learn_round(
                 fresh,
-                decision, None, fresh.arm_set.index[decision.arm], True, float(decision.arm == (decision.context > 0.5)), False
+                decision,
+                None,
+                fresh.arm_set.index[decision.arm],
+                True,
+                float(decision.arm == (decision.context > 0.5)),
+                False,
             )
     folder.cleanup()
     whole = at == len(every) and next_file == len(kept) and fresh.digest() == policy.digest() and fresh.rounds == len(learned)
