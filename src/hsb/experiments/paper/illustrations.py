@@ -156,7 +156,7 @@ def count_nodes(*, depths: list[int], arms: int) -> dict[str, int]:
         policy = HSB(BinaryTree(depth=depth), arms=arms, learning_rate=0.1, seed=0)
         for context in [*(2.0**-level for level in range(1, depth + 1)), 0.0, 0.0]:
             policy.learn(policy.decide(context), loss=0.5)
-        visited[str(depth)] = int(policy.learner.mixture.state.visited[-1])
+        visited[str(depth)] = int(policy._rank(0).mixture.state.visited[-1])
     return visited
 
 
