@@ -69,7 +69,7 @@ class HSB(Policy):
       `certificate(delta)` then bounds the true regret with probability 1 - delta.
     - `slots`: the number of learners, one for each slot of a page. Default: one learner for all slots. `decide(context, k=slots)` draws a page,
       and each learner learns the feedback of its slot. If that is what the slot added to the page, and gains diminish, the page earns nearly
-      1 - 1/e times as much as the best k mappings together (`docs/slots.md`).
+      1 - 1/e times as much as the best k mappings together (`docs/recipes/several-slots.md`).
     - `loss_range`: (low, high), the range of losses and rewards. They are scaled to [0, 1], and a reward r is the loss low + high - r. "auto":
       the range is inferred from the losses, and a reward r is the loss -r (`docs/proofs.md`, 7, has the bounds). `reward_range` is another
       name for it: give one of the two.
