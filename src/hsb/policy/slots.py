@@ -82,17 +82,16 @@ def _issue(policy: Policy, context: Any, slot: int, choice: Choice, mask: Masks 
 
 def check_page(policy: Policy, page: Any, feedback: dict[str, Any]) -> list[tuple[Any, ...]]:
     """Check all slots of `Policy.learn` of a slate; return those with feedback, as arguments of `transaction.learn_round`."""
-    given = {name: value for name, value in feedback.items() if value is not None}
+    outcomes = {name: value for name, value in feedback.items() if value is not None}
+    names = " and ".join(outcomes)
     if not isinstance(page, Slate):
-        raise InputError(
-            f"{' and '.join(given)} is for a slate, from policy.decide(context, k=3); given {quoted(page)}. Use loss or reward."
-        )
-    if len(given) != 1:
+        raise InputError(f"{names} is for a slate, from policy.decide(context, k=3); given {quoted(page)}. Use loss or reward.")
+    if len(outcomes) != 1:
         raise InputError(
             "learn of a slate needs one of losses=, rewards= (a number for each slot, None for no feedback), loss= and reward= "
-            f"(one number for the page); given {' and '.join(given) or 'none'}."
+            f"(one number for the page); given {names or 'none'}."
         )
-    ((name, value),) = given.items()
+    ((name, value),) = outcomes.items()
     if name in ("loss", "reward"):
         name, value = {"loss": "losses", "reward": "rewards"}[name], [value] * len(page)
     return check_many(policy, page, value if name == "losses" else None, value if name == "rewards" else None, "skip")

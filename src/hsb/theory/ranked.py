@@ -1,4 +1,4 @@
-"""What pages earn that a learner for each slot decides (`docs/proofs.md`, 10)."""
+"""A lower bound on the reward of pages that a learner for each slot decides (`docs/proofs.md`, 10)."""
 
 from __future__ import annotations
 
