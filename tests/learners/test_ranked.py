@@ -162,3 +162,22 @@ def test_bounds_certificates_and_rules_are_those_of_a_slot(kind: str) -> None:
     for wrong in (3, -1, "x"):
         with pytest.raises(hsb.InputError, match="slot must be"):
             policy.explain(slot=wrong)  # type: ignore[arg-type]
+
+
+def test_pages_of_another_policy_teach_each_slot() -> None:
+    policy, logger = make("default"), hsb.Uniform(arms=ARMS, seed=0)
+    for t in range(30):
+        page = logger.decide(context("default", t), k=3)
+        policy.learn(hsb.Slate.from_dict(page.to_dict()) if t % 2 else page, rewards=[1.0, None if t < 10 else 0.0, 0.0])
+    assert [policy.learner.rank(slot).rounds for slot in range(3)] == [30, 20, 30]
+
+
+@each_kind
+@pytest.mark.parametrize("seen", [[], [2**80], [2**80] * 4, [0, 2**80, 1], [10**9] * 40], ids=str)
+def test_a_decision_with_forged_cells_is_learned_or_refused(kind: str, seen: list[int]) -> None:
+    policy = make(kind)
+    policy.learn(policy.decide(context(kind, 0), k=3), rewards=[1.0, 0.0, 1.0])
+    page = policy.decide(context(kind, 1), k=3)
+    forged = hsb.Decision.from_dict(page[1].to_dict() | {"seen": seen})
+    policy.learn(forged, reward=1.0)
+    assert policy.rounds == 4 and np.isfinite(policy.probabilities(context(kind, 1), slot=1)).all()

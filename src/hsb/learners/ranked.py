@@ -34,6 +34,7 @@ class Ranked(Learner):
         first = self.ranks[0]
         self.takes_arm_features, self.changing_settings = first.takes_arm_features, first.changing_settings  # type: ignore[misc]
         self.uniform_share = first.uniform_share
+        self._last = 0  # the slot of the last `choose` or `fill`
 
     def rank(self, slot: int) -> Learner:
         if slot >= self.slots:
@@ -50,12 +51,11 @@ class Ranked(Learner):
 
     def _memo(self, memo: Memo | None, slot: int) -> Memo | None:
         """Return the memo for the learner of a slot; None for a logged decision."""
-        if memo is None or memo.cells is None:
+        if memo is None or memo.cells is None or not len(memo.cells):
             return None
-        rounds, *cells = memo.cells
-        return memo._replace(
-            rounds=int(rounds), cells=np.array(cells, dtype=np.int64) if self.ranks[slot].keeps_cells else None
-        )
+        rank = self.ranks[slot]
+        rounds = min(int(memo.cells[0]), rank.rounds)  # of a forged decision it may be any number
+        return memo._replace(rounds=rounds, cells=memo.cells[1:] if rank.keeps_cells else None)
 
     # -- a round -------------------------------------------------------------------------------------------------------
 
@@ -93,14 +93,15 @@ class Ranked(Learner):
         self.ranks[view.slot].undo(view.view)
 
     def choose(self, view: RankView, mask: Masks | None, u: float) -> Choice:
+        self._last = view.slot
         return self.ranks[view.slot].choose(view.view, mask, u)
 
     def fill(self, view: RankView, mask: Masks | None, p: Floats) -> None:
-        self._filled = view.slot
+        self._last = view.slot
         self.ranks[view.slot].fill(view.view, mask, p)
 
     def advice(self, arm: int) -> float:
-        return self.ranks[self._filled].advice(arm)
+        return self.ranks[self._last].advice(arm)
 
     def learn(
         self, view: RankView, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None

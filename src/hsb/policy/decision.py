@@ -77,9 +77,9 @@ class Decision:
         if id is not None:
             self._lineage, self.number = _parse_id(id)
         self._learned_by: tuple[tuple[str, int], ...] = ()  # lineage and round of each policy that learned it
-        self.memo: Memo = (
-            Memo(slot=whole("slot", slot, 0)) if slot != 0 else NO_MEMO
-        )  # of the moment of deciding, if a policy decided
+        self.memo: Memo = NO_MEMO  # of the moment of deciding, if a policy decided
+        if type(slot) is not int or slot != 0:
+            self.memo = Memo(slot=whole("slot", slot, 0))
         self._policy: Policy | None = None
         self._arm_set: ArmSet | None = None  # the policy's arms at that moment
         self._probabilities: NDArray[np.float64] | None = None

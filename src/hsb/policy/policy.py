@@ -264,8 +264,8 @@ class Policy:
         (unless the policy has `outside="clip"`), or if the decision was learned before.
 
         A `Slate` takes `losses` or `rewards`, one for each slot, None for a slot without feedback; or one `loss` or `reward` for the page,
-        which every slot learns as its own (`docs/recipes/several-slots.md`). The whole page is checked first; after an interrupt, its first slots
-        are learned.
+        which every slot learns as its own (`docs/recipes/several-slots.md`). The whole page is checked first. An interrupt leaves its first
+        slots learned.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1)

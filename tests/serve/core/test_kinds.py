@@ -242,5 +242,5 @@ def test_long_contexts_are_read_in_part(one, monkeypatch):
 
 
 def test_slots_are_for_programs():
-    with pytest.raises(hsb.InputError, match="policy.slots: the service decides one arm at a time"):
+    with pytest.raises(hsb.InputError, match="slots: the service decides one arm at a time"):
         make_policy({"slots": 2}, ["a", "b"])
