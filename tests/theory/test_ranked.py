@@ -121,3 +121,27 @@ def test_greedy_pages_without_regret_reach_the_factor_and_no_more() -> None:
 def test_wrong_arguments_are_refused(arguments: tuple[Any, Any], message: str) -> None:
     with pytest.raises(hsb.InputError, match=message):
         ranked_bound(*arguments)
+
+
+def test_one_learner_keeps_its_bound_over_the_slots_in_which_an_arm_was_left() -> None:
+    pages, slots, arms = 2000, 3, 5
+    policy = hsb.HSB(hsb.BinaryTree(depth=1), arms=arms, horizon=pages * slots, regions=2, seed=0)
+    rng = np.random.default_rng(0)
+    chances = np.array([[0.1, 0.3, 0.5, 0.7, 0.9], [0.9, 0.7, 0.5, 0.3, 0.1]])  # of a loss, by half of the space
+    left, every = np.zeros((2, arms)), np.zeros((2, arms))
+    for _ in range(pages):
+        context = float(rng.random())
+        half = int(context >= 0.5)
+        losses = (rng.random(arms) < chances[half]).astype(float)
+        page = policy.decide(context, k=slots)
+        shown = list(page.arms)
+        for slot in range(slots):
+            regret = losses[shown[slot]] - losses
+            every[half] += regret
+            left[half] += np.where(np.isin(np.arange(arms), shown[:slot]), 0.0, regret)
+        policy.learn(page, losses=[float(losses[arm]) for arm in shown])
+    bound = policy.regret_bound()
+    assert bound < 0.15 * pages * slots
+    best = left.max(axis=1).sum()  # of the mapping with an arm for each half that did best
+    assert -pages < best < bound
+    assert every.max(axis=1).sum() > 1.5 * bound  # an arm cannot be in every slot of a page
