@@ -12,6 +12,7 @@ from ..errors import InputError, quoted
 from ..types import Masks
 
 MOST = 100_000  # arms of a request
+RequestArms = Mapping[Hashable, Any] | Iterable[Hashable]  # the arms of a request with their features, or without
 
 
 class Request:

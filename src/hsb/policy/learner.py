@@ -34,6 +34,8 @@ class Memo(NamedTuple):
     """The share of the advice on its arm; -1 without an advisor."""
     cells: Any = None
     """The cell of each input, if learning changes how contexts are read (`Learner.keeps_cells`)."""
+    slot: int = 0
+    """Its place on its page, from 0."""
 
 
 NO_MEMO = Memo()
@@ -164,8 +166,26 @@ class Learner(Protocol):
     """Whether feedback by arm is counted and tested: there are few arms, always the same."""
     uniform_share: float = 0.0
     """The share of decisions that the algorithm itself needs to be uniform now; the policy's floor may be larger."""
+    slots: int = 1
+    """The number of slots of a page for which it learns separately; 1 if it learns for all slots together."""
     keeps_cells: ClassVar[bool] = False
     """Whether learning changes how contexts are read, so that decisions keep their cells."""
+
+    def read_slot(self, context: Any, slot: int) -> tuple[Any, int]:
+        """`read` for a slot of a page, from 0."""
+        return self.read(context)
+
+    def share_of(self, view: Any) -> float:
+        """Return the `uniform_share` of decisions with this view."""
+        return self.uniform_share
+
+    def rank(self, slot: int) -> Learner:
+        """Return the learner of a slot."""
+        return self
+
+    def logged_memo(self, memo: Memo) -> Memo | None:
+        """Return the part of the memo that counts for a decision that the policy did not make."""
+        return None
 
     def recall(self, context: Any, memo: Memo | None) -> tuple[Any, int]:
         """`read` for a context about to be learned, as it was read for the decision. `memo` is None for a logged decision."""
