@@ -97,6 +97,8 @@ def names_of(arms: list[Any], mask: Masks | None) -> tuple[Any, ...] | None:
 
 def check_page(policy: Policy, page: Any, feedback: dict[str, Any]) -> list[tuple[Any, ...]]:
     """Check all slots of `Policy.learn` of a slate; return those with feedback, as arguments of `transaction.learn_round`."""
+    if feedback.pop("also") is not None:
+        raise InputError("also= is for a single decision. Leave it out for the decisions of a page.")
     outcomes = {name: value for name, value in feedback.items() if value is not None}
     names = " and ".join(outcomes)
     if not isinstance(page, Slate):

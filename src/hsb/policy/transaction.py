@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..types import Masks
 from .decision import Decision
+from .learner import Also
 from .loss_range import LossScale
 
 if TYPE_CHECKING:
@@ -96,12 +97,19 @@ def replace(policy: Policy, **values: Any) -> None:
 
 
 def learn_round(
-    policy: Policy, decision: Decision, mask: Masks | None, arm: int, own: bool, value: float, is_reward: bool
+    policy: Policy,
+    decision: Decision,
+    mask: Masks | None,
+    arm: int,
+    own: bool,
+    value: float,
+    is_reward: bool,
+    also: Also | None = None,
 ) -> None:
     """Learn a checked decision and its checked feedback, wholly or not at all: after an interrupt `settle` finishes or undoes it.
 
     `mask` has the arms that were available (None: all), `arm` is the index of the arm played. The decision's memo counts only if this
-    policy made it (`own`). `value` is the loss, or with `is_reward` the reward, before scaling to [0, 1].
+    policy made it (`own`). `value` is the loss, or with `is_reward` the reward, before scaling to [0, 1]. `also` has the losses of other arms.
     """
     learner, scale = policy.learner, policy.loss_scale
     memo = decision.memo if own else learner.logged_memo(decision.memo)
@@ -111,7 +119,9 @@ def learn_round(
     loss, new_scale = (value, None) if scale.direct and not is_reward else scale.scale(value, is_reward)
     try:
         policy.pending = pending = _tuple(Rounds, (policy.rounds, view, decision, own, new_scale))
-        successor = learner.learn(view, mask, arm, loss, float(decision.propensity), memo)
+        round_ = view, mask, arm, loss, float(decision.propensity), memo
+        learn: Any = learner.learn
+        successor = learn(*round_) if also is None else learn(*round_, also)
         if successor is not None:
             policy.learner = successor
         pending.finish(policy, pending.begun + 1)
