@@ -14,7 +14,7 @@ from .files.following import Following
 from .files.policy_file import load
 from .play import Replay, Run, learn_from, replay, replay_all, simulate
 from .policies import HSB, BestFixed, CsbFtpl, EpochGreedy, Exp3, Exp4, LinUCB, MixtureOfMappings, SExp3, TreeThompson, Uniform
-from .policy import Certificate, Decision, Decisions, Policy
+from .policy import Certificate, Decision, Decisions, Policy, Slate
 from .policy.open import Open as Open
 from .structures import (
     ArbitrarySplits,
@@ -57,7 +57,7 @@ __all__ = [
 __all__ += ["Category", "Composite", "Cycle", "Features", "Flag", "Number", "Tags", "Time"]
 __all__ += ["BrokenState", "BudgetError", "FileError", "InputError", "StaleDecision"]
 __all__ += ["HSB", "BestFixed", "Certificate", "CsbFtpl", "EpochGreedy", "Exp3", "Exp4", "LinUCB", "Open"]
-__all__ += ["MixtureOfMappings", "Policy", "SExp3", "TreeThompson", "Uniform"]
+__all__ += ["MixtureOfMappings", "Policy", "SExp3", "Slate", "TreeThompson", "Uniform"]
 __all__ += ["ArbitrarySplits", "BinaryTree", "Box", "Cells", "GroupedLexicographic", "Hierarchy", "KaryTree"]
 __all__ += ["Lexicographic", "OneOf", "PositionSplits", "Structure"]
 __all__ += ["Remote", "adapters", "data", "ecoc", "encode", "evaluate", "logs", "plot", "problems", "structures", "theory"]

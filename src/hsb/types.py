@@ -11,6 +11,7 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Masks = NDArray[np.uint8]  # one byte for each arm: is it available? Empty if all arms are
 Table = NDArray[Any]  # contexts that were checked, one row each
+Available = Iterable[Hashable] | None  # the arms to choose among; None: all
 Arms = int | Iterable[Hashable]  # the number of arms, or the arms
 Bounds = tuple[float, float]  # the least and the most that a loss may be
 Range = Bounds | Literal["auto"]  # the same, or inferred from the data

@@ -32,7 +32,7 @@ policies = [{policy = "HSB", horizon = true}, {policy = "Uniform"}]
 
 @pytest.fixture
 def toys(monkeypatch):
-    monkeypatch.setattr("hsb.cli.app.named", lambda name: [toy.Toy()])
+    monkeypatch.setattr("hsb.cli.app.load_experiments", lambda name: [toy.Toy()])
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -93,7 +93,7 @@ def test_strict_exits_with_one_where_a_claim_does_not_hold(toys, tmp_path, monke
             result = super().analyse(options, results)
             return type(result)(result.claims[:1], [], [], [])
 
-    monkeypatch.setattr("hsb.cli.app.named", lambda name: [Good()])
+    monkeypatch.setattr("hsb.cli.app.load_experiments", lambda name: [Good()])
     assert cli.main(["reproduce", "--out", str(tmp_path), "--jobs", "1", "--strict"]) == 0
 
 

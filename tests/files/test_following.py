@@ -57,6 +57,18 @@ def test_it_follows_and_keeps_its_stream_numbers_and_dice(path: Path, following:
     assert repr(following) == f"Following({str(path)!r}, rounds=3, loads=2)"
 
 
+def test_it_draws_pages(path: Path) -> None:
+    policy = hsb.HSB(hsb.BinaryTree(depth=2), arms=["a", "b", "c"], slots=2, seed=0)
+    policy.save(path)
+    with hsb.Following(path, every=None, seed=0) as following:
+        page = following.decide(0.3, k=2, u=0.4)
+        assert page.arms == policy.decide(0.3, k=2, u=0.4).arms
+        p = following.probabilities(0.3, available=page[1].available, slot=1)
+        assert p[following.arms.index(page.arms[1])] == page.propensities[1]
+        policy.learn(hsb.Slate.from_dict(page.to_dict()), rewards=[0, 1])
+        assert policy.rounds == 2
+
+
 def test_it_refuses_to_learn(following: hsb.Following) -> None:
     with pytest.raises(hsb.InputError, match=r"only decides\. Send decision\.to_dict"):
         following.policy.learn(following.decide(), reward=1.0)

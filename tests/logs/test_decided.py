@@ -35,3 +35,30 @@ def test_decisions_become_a_table_and_a_log():
     ]:
         with pytest.raises(hsb.InputError, match=words):
             wrong()
+
+
+def test_a_page_is_rows_that_share_its_id():
+    policy = hsb.HSB(arms=ARMS, seed=0)
+    pages = [policy.decide({"age": 30.0 + t}, k=2) for t in range(3)]
+    decisions = [decision for page in pages for decision in page]
+    table = hsb.logs.decisions_table(decisions, [0.0, 1.0] * 3)
+    assert table["page"] == [page.id for page in pages for _ in range(2)] and table["slot"] == [0, 1] * 3
+    named = {
+        "context": "age",
+        "arm": "arm",
+        "propensity": "propensity",
+        "reward": "reward",
+        "available": "available",
+        "arms": ARMS,
+    }
+    assert table["available"][0] is None and table["available"][1] == [arm for arm in ARMS if arm != pages[0].arms[0]]
+    table["available"] = [ARMS if arms is None else arms for arms in table["available"]]
+    [batch] = hsb.logs.open(table, **named)
+    assert batch.labels().tolist() == [decision.arm for decision in decisions]
+    assert batch.propensity.tolist() == [decision.propensity for decision in decisions]
+    assert not hsb.logs.decisions_table([page[0] for page in pages], [0.0] * 3).keys() & {"page", "slot"}
+    with pytest.raises(hsb.InputError, match="different names"):
+        hsb.logs.decisions_table(decisions, [0.0] * 6, page="slot")
+    clash = policy.decide({"age": 1, "page": 2}, k=2)
+    with pytest.raises(hsb.InputError, match="A feature has the name 'page'"):
+        hsb.logs.decisions_table(clash, [0.0, 0.0])

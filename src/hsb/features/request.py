@@ -12,6 +12,7 @@ from ..errors import InputError, quoted
 from ..types import Masks
 
 MOST = 100_000  # arms of a request
+RequestArms = Mapping[Hashable, Any] | Iterable[Hashable]  # the arms of a request with their features, or without
 
 
 class Request:
@@ -97,7 +98,7 @@ def _checked_arms(arms: Any) -> dict[Hashable, Any]:
     for arm, features in checked.items():
         if type(arm) is not str:
             _check_label(arm)
-        if features is not None and not isinstance(features, Mapping):
+        if features is not None and type(features) is not dict and not isinstance(features, Mapping):
             raise InputError(
                 f"Features of an arm are a dict, e.g. {{'category': 'shoes', 'price': 30}}; given {quoted(features):.200} for "
                 f"arm {quoted(arm):.100}."

@@ -9,13 +9,13 @@ import weakref
 from collections.abc import Hashable, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, overload
 
 from numpy.typing import ArrayLike
 
 from ..checks import is_number, path_of
 from ..errors import FileError, InputError, quoted
-from ..policy import Decision, Decisions, Policy
+from ..policy import Decision, Decisions, Policy, Slate
 from ..policy.ledger import Ledger
 from ..types import Floats, Seed
 from .policy_file import load
@@ -71,9 +71,15 @@ class Following:
 
     # -- deciding --------------------------------------------------------------------------------------------------------
 
-    def decide(self, context: Any = None, *, available: Iterable[Hashable] | None = None, u: float | None = None) -> Decision:
+    @overload
+    def decide(self, context: Any = None, *, k: None = None, available: Any = None, u: float | None = None) -> Decision: ...
+    @overload
+    def decide(self, context: Any = None, *, k: int, available: Any = None, u: float | None = None) -> Slate: ...
+    def decide(
+        self, context: Any = None, *, k: int | None = None, available: Iterable[Hashable] | None = None, u: float | None = None
+    ) -> Decision | Slate:
         """`Policy.decide` of the policy that was read last."""
-        return self.policy.decide(context, available=available, u=u)
+        return self.policy.decide(context, k=k, available=available, u=u)
 
     def decide_many(
         self,
@@ -85,9 +91,9 @@ class Following:
         """`Policy.decide_many` of the policy that was read last."""
         return self.policy.decide_many(contexts, available=available, u=u)
 
-    def probabilities(self, context: Any = None, *, available: Iterable[Hashable] | None = None) -> Floats:
+    def probabilities(self, context: Any = None, *, available: Iterable[Hashable] | None = None, slot: int = 0) -> Floats:
         """`Policy.probabilities` of the policy that was read last."""
-        return self.policy.probabilities(context, available=available)
+        return self.policy.probabilities(context, available=available, slot=slot)
 
     @property
     def policy(self) -> Policy:

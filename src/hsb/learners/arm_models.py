@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from functools import cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,22 +13,33 @@ from ..features.refit import strayed_inputs
 from ..features.request import Request
 from ..files.json_values import decode_arm, encode_arm
 from ..types import Arrays, Floats, Ints
-from .known_arms import FEWEST, RECENT, EncodedArms, KnownArms, Recent, read_arm
+from .known_arms import FEWEST, RECENT, EncodedArms, Entry, KnownArms, Recent
 
 SHARED = 0.25  # prior precision of the shared model, for each pair of an input and one of the arms
 MOST_COLUMNS = 256  # of the shared model; further products share columns
+MOST_OUTCOMES = 2.0**53  # in files
 LOOKED = 256  # rounds between two looks for numbers that left their range
 
 
-class Played(NamedTuple):
-    """The outcome of a round, for the models."""
+class Outcome(NamedTuple):
+    """An arm and its loss."""
 
     arm: Hashable
     features: Mapping[str, Any] | None
-    available: list[Hashable]
     loss: float
 
 
+class Played(NamedTuple):
+    """A round, for the models."""
+
+    outcome: Outcome
+    """That of the arm played."""
+    available: list[Hashable]
+    also: tuple[Outcome, ...] = ()
+    """Those of other arms, if they are known."""
+
+
+@cache
 def compiled() -> Any:
     """Return the kernels, loaded on first use."""
     from ..engine.kernels import open_arms
@@ -121,7 +133,7 @@ class ArmModels:
 
     def _grown(self, context: Any, grown: bool, played: Played) -> ArmModels:
         """Return the models that know what is new in a context and in the features of the arm played."""
-        unseen = bool(played.features) and read_arm(self.arm_reader, played.arm, played.features)[1]
+        unseen = self._entry(played.outcome).unseen
         if not grown and not unseen:
             return self
         x_reader, arm_reader = self.x_reader, self.arm_reader
@@ -130,7 +142,7 @@ class ArmModels:
             x_reader.admit(context)
         if unseen:
             arm_reader = arm_reader.copy()
-            arm_reader.admit(dict(played.features or {}))
+            arm_reader.admit(dict(played.outcome.features or {}))
         models, recent, begun = wider_models(self.models, x_reader, arm_reader), self.recent, self.begun
         if x_reader.inputs > self.x_reader.inputs or arm_reader.inputs > self.arm_reader.inputs:
             recent, begun = recent.wider(x_reader.inputs, arm_reader.inputs), self.rounds
@@ -138,32 +150,49 @@ class ArmModels:
 
     def _learn(self, raw: Floats, played: Played, rounds: int) -> None:
         """Learn a round: its last step is the compiled call that counts it, and all before can be done twice."""
-        known, recent, row = self.known, self.recent, (rounds - 1) % RECENT
-        slot, is_new = known.find_slot(played.arm)
-        if is_new:
-            if slot < len(known.names):
-                recent.slots[recent.slots == slot] = -1
-                gone = self.encoded.entries.get(known.names[slot])
-                if gone is not None:
-                    self.encoded.slots[gone.row] = -1
-            self._make_room(slot)
-            compiled().reset_slot(self.models.own, slot, self.models.stack[compiled().OWN_PRECISION])
-            known.register(played.arm, slot)
-        of_arm = read_arm(self.arm_reader, played.arm, played.features)[0]
-        for reader, values in ((self.x_reader, raw), (self.arm_reader, of_arm)):
+        self._register(played.outcome.arm)
+        known, recent, kernels = self.known, self.recent, compiled()
+        outcomes = (played.outcome, *played.also)
+        entries = [self._entry(outcome) for outcome in outcomes]
+        for reader, values in ((self.x_reader, raw), (self.arm_reader, entries[0].raw)):
             if reader.rows < rounds:
                 reader.observe(values)
-        recent.context[row], recent.arm[row] = np.nan, np.nan
-        recent.context[row, : len(raw)], recent.arm[row, : len(of_arm)] = raw, of_arm
-        recent.slots[row], recent.losses[row] = slot, played.loss
-        entry = self.encoded.entries.get(played.arm)
-        if entry is None or entry.features != played.features or entry.unseen:
-            entry = self.encoded.add(played.arm, played.features, self.arm_reader, slot)
-        self.encoded.slots[entry.row] = slot
-        get = known.slot.get
-        slots = [number for number in map(get, played.available) if number is not None]
-        known.available[slots] = rounds
-        compiled().learn(self.models, self.columns(raw), self.encoded.g[entry.row], slot, played.loss, known.totals)
+        slots = np.array([known.slot.get(outcome.arm, -1) for outcome in outcomes], dtype=np.int64)
+        losses = np.array([outcome.loss for outcome in outcomes])
+        for k, entry in enumerate(entries, start=self._outcomes):
+            recent.write(k % RECENT, raw, entry.raw)
+            recent.slots[k % RECENT], recent.losses[k % RECENT] = slots[k - self._outcomes], losses[k - self._outcomes]
+        self.encoded.slots[entries[0].row] = slots[0]
+        known.available[[slot for slot in map(known.slot.get, played.available) if slot is not None]] = rounds
+        g = self.encoded.g[[entry.row for entry in entries]]
+        kernels.learn(self.models, self.columns(raw), g, slots, losses, known.totals)
+
+    @property
+    def _outcomes(self) -> int:
+        """The number of outcomes learned."""
+        return int(self.models.stack.item(compiled().ROWS))
+
+    def _register(self, arm: Hashable) -> None:
+        """Give an arm a slot if it has none."""
+        known, recent = self.known, self.recent
+        slot, is_new = known.find_slot(arm)
+        if not is_new:
+            return
+        if slot < len(known.names):
+            recent.slots[recent.slots == slot] = -1
+            gone = self.encoded.entries.get(known.names[slot])
+            if gone is not None:
+                self.encoded.slots[gone.row] = -1
+        self._make_room(slot)
+        compiled().reset_slot(self.models.own, slot, self.models.stack[compiled().OWN_PRECISION])
+        known.register(arm, slot)
+
+    def _entry(self, outcome: Outcome) -> Entry:
+        """Return an arm as this reader encodes it."""
+        entry = self.encoded.entries.get(outcome.arm)
+        if entry is None or entry.features != outcome.features:
+            entry = self.encoded.add(outcome.arm, outcome.features, self.arm_reader, self.known.slot.get(outcome.arm, -1))
+        return entry
 
     def _make_room(self, slot: int) -> None:
         own, words = self.models.own, compiled().SLOT
@@ -184,14 +213,14 @@ class ArmModels:
         x_reader, arm_reader = self.x_reader.copy(), self.arm_reader.copy()
         x_reader.refit()
         arm_reader.refit()
-        kernels, order = compiled(), self.recent.order(rounds)
+        kernels, order = compiled(), self.recent.order(self._outcomes)
         models = fresh_models(self.models.where, len(self.models.own) // kernels.SLOT, x_reader.inputs, arm_reader.inputs)
         x, g = np.empty((len(order), x_reader.columns)), np.empty((len(order), arm_reader.columns))
         for reader, values, encoded in ((x_reader, self.recent.context, x), (arm_reader, self.recent.arm, g)):
             cells = np.empty((len(order), reader.trees), dtype=np.int64)
             reader.encode_rows(np.ascontiguousarray(values[order]), encoded, cells)
         kernels.learn_rows(models, x, g, self.recent.slots[order], self.recent.losses[order])
-        models.stack[kernels.ROUNDS] = rounds
+        models.stack[[kernels.ROUNDS, kernels.ROWS]] = rounds, self._outcomes
         return ArmModels(x_reader, arm_reader, models, self.known, self.recent, self.begun)
 
     # -- copies and files ------------------------------------------------------------------------------------------------
@@ -213,12 +242,12 @@ class ArmModels:
 
     def to_arrays(self) -> Arrays:
         """Return what was learned, arrays by name."""
-        known, n, rounds = self.known, len(self.known.names), min(self.rounds, RECENT)
+        known, n, rows = self.known, len(self.known.names), min(self._outcomes, RECENT)
         where, shared, own, stack, _ = self.models
         arrays: Arrays = {"where": where, "shared": shared, "own": own[: n * compiled().SLOT], "stack": stack}
         arrays |= {"available": known.available[:n], "totals": known.totals[:n], "gone": known.gone}
         for name, array in zip(Recent._fields, self.recent, strict=True):
-            arrays[f"recent.{name}"] = array[:rounds]
+            arrays[f"recent.{name}"] = array[:rows]
         for name, reader in (("x", self.x_reader), ("g", self.arm_reader)):
             arrays |= {f"{name}.{part}": array for part, array in reader.arrays().items()}
         return {name: array.copy() for name, array in arrays.items()}
@@ -243,7 +272,8 @@ class ArmModels:
             raise ValueError("its known arms do not fit its limit")
         recent = Recent.empty(readers[0].inputs, readers[1].inputs)
         for mine, name in zip(recent, Recent._fields, strict=True):
-            _take(mine[: min(rounds, RECENT)], parts["recent"][name])
+            theirs = parts["recent"][name]
+            _take(mine[: min(len(theirs), RECENT)], theirs)
         slots = recent.slots
         if ((slots < -1) | (slots >= n)).any() or not ((recent.losses >= 0.0) & (recent.losses <= 1.0)).all():
             raise ValueError("its recent rounds do not fit its arms")
@@ -258,8 +288,11 @@ class ArmModels:
                 raise ValueError("its models hold numbers that are not finite")
         for mine, name in ((known.available[:n], "available"), (known.totals[:n], "totals"), (known.gone, "gone")):
             _take(mine, own[name])
-        if models.stack[compiled().ROUNDS] != rounds:
+        outcomes = float(models.stack[compiled().ROWS])
+        if models.stack[compiled().ROUNDS] != rounds or not (rounds <= outcomes <= MOST_OUTCOMES and outcomes == int(outcomes)):
             raise ValueError("its models have learned another number of rounds")
+        if len(parts["recent"]["losses"]) != min(int(outcomes), RECENT):
+            raise ValueError("its recent rounds are not as many as it learned")
         return cls(readers[0], readers[1], models, known, recent, begun)
 
     @property

@@ -31,7 +31,7 @@ from ..errors import InputError
 from ..features import FeatureReader, Features
 from ..features.arms import ArmFeatures
 from ..features.stored import from_journal
-from ..policy.learner import Choice, Distributions, Learner, LoggedRows, Memo, Played
+from ..policy.learner import Also, Choice, Distributions, Learner, LoggedRows, Memo, Played
 from ..structures import BinaryTree
 from ..theory.anytime import anytime_schedule
 from ..theory.schedule import BaselineShift, Schedule
@@ -80,6 +80,7 @@ class Featured(Learner):
 
     takes_arm_features = True
     changing_settings = ("encoder", "first_inputs", "arm_features")
+    takes_also = True
     bulk_floor = True
     bulk_logs = True
     keeps_cells = True
@@ -166,16 +167,23 @@ class Featured(Learner):
         return self.mixture.state.advised(arm)
 
     def learn(
-        self, view: ContextView, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None
+        self,
+        view: ContextView,
+        mask: Masks | None,
+        arm: int,
+        loss: float,
+        probability: float,
+        memo: Memo | None,
+        also: Also | None = None,
     ) -> Self | None:
         plain = memo is None or memo.rounds < self.baseline.since
         if view.growth is None:
-            self.mixture.learn(view.key, mask, arm, loss, probability, memo, plain)
+            self.mixture.learn(view.key, mask, arm, loss, probability, memo, plain, also=also)
             return None
         successor, columns, recalled = view.growth
         if columns is not None:
             columns.add(successor.mixture.state.member(ENSEMBLE + 1))
-        successor.mixture.learn(view.key, mask, arm, loss, probability, memo, plain, recalled)
+        successor.mixture.learn(view.key, mask, arm, loss, probability, memo, plain, recalled, also)
         return successor  # type: ignore[no-any-return]
 
     def undo(self, view: Any) -> None:

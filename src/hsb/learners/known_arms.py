@@ -20,6 +20,7 @@ class Entry(NamedTuple):
 
     features: Mapping[str, Any] | None
     row: int
+    raw: Floats
     unseen: bool
     """Whether its features have something that the reader does not know yet."""
 
@@ -30,8 +31,17 @@ class EncodedArms:
     def __init__(self, columns: int) -> None:
         self.entries: dict[Hashable, Entry] = {}
         self.columns = columns
-        self.g: Floats = np.zeros((0, columns))
-        self.slots: Ints = np.zeros(0, dtype=np.int64)
+        self.table: tuple[Floats, Ints] = np.zeros((0, columns)), np.zeros(0, dtype=np.int64)
+
+    @property
+    def g(self) -> Floats:
+        """The encoded features, a row for each arm."""
+        return self.table[0]
+
+    @property
+    def slots(self) -> Ints:
+        """The slot of each arm's own model; -1 without one."""
+        return self.table[1]
 
     def add(self, arm: Hashable, features: Mapping[str, Any] | None, reader: FeatureReader, slot: int) -> Entry:
         """Encode an arm."""
@@ -44,14 +54,14 @@ class EncodedArms:
         cells = np.empty(reader.trees, dtype=np.int64)
         reader.encode(raw, self.g[row], cells)
         self.slots[row] = slot
-        entry = self.entries[arm] = Entry(kept, row, unseen)
+        entry = self.entries[arm] = Entry(kept, row, raw, unseen)
         return entry
 
     def _grow(self) -> None:
         size = max(FEWEST, 2 * len(self.g))
         g, slots = np.zeros((size, self.columns)), np.full(size, -1, dtype=np.int64)
-        g[: len(self.g)], slots[: len(self.slots)] = self.g, self.slots
-        self.g, self.slots = g, slots
+        g[: len(self.g)], slots[: len(self.slots)] = self.table
+        self.table = g, slots  # one assignment, so that an interrupt leaves them of one length
 
 
 class KnownArms:
@@ -100,7 +110,7 @@ class KnownArms:
 
 
 class Recent(NamedTuple):
-    """The last rounds, a row each; round t is in row t % RECENT."""
+    """The last outcomes, a row each: outcome n is in row n % RECENT."""
 
     context: Floats
     arm: Floats
@@ -113,6 +123,11 @@ class Recent(NamedTuple):
         slots = np.full(RECENT, -1, dtype=np.int64)
         return cls(np.full((RECENT, inputs), np.nan), np.full((RECENT, of_arms), np.nan), slots, np.zeros(RECENT))
 
+    def write(self, row: int, context: Floats, arm: Floats) -> None:
+        """Write the raw rows of a context and an arm, which may be shorter than those of today."""
+        self.context[row], self.arm[row] = np.nan, np.nan
+        self.context[row, : len(context)], self.arm[row, : len(arm)] = context, arm
+
     def wider(self, inputs: int, of_arms: int) -> Self:
         """Return a copy with more inputs, unknown in past rounds."""
         other = type(self).empty(inputs, of_arms)
@@ -124,10 +139,9 @@ class Recent(NamedTuple):
         """Return an independent copy."""
         return self.wider(self.context.shape[1], self.arm.shape[1])
 
-    def order(self, rounds: int) -> Ints:
-        """Return the rows in use, the oldest first."""
-        first = max(0, rounds - RECENT)
-        return np.arange(first, rounds, dtype=np.int64) % RECENT
+    def order(self, outcomes: int) -> Ints:
+        """Return the rows in use after this many outcomes, the oldest first."""
+        return np.arange(max(0, outcomes - RECENT), outcomes, dtype=np.int64) % RECENT
 
 
 def read_arm(reader: FeatureReader, arm: Hashable, features: Mapping[str, Any] | None) -> tuple[Floats, bool]:

@@ -12,7 +12,7 @@ from ..checks import is_number
 from ..engine.state import State
 from ..errors import InputError, quoted
 from ..policy.certificate import Certificate
-from ..policy.learner import LoggedRows, Memo, Played
+from ..policy.learner import Also, LoggedRows, Memo, Played
 from ..types import Arrays, Floats, Ints, Masks
 from .masks import masks_of
 from .rates import Prior, Rates
@@ -80,15 +80,17 @@ class Mixture:
         memo: Memo | None,
         plain: bool = False,
         recalled: bool = False,
+        also: Also | None = None,
     ) -> None:
         """Learn the loss of an arm. Late rounds count more, so that the rate falls faster (`docs/proofs.md`).
 
         `plain`: without the baseline shift of the state. `recalled`: use the memo's advice even if the decision was made in this round.
+        `also`: losses that only advisors learn.
         """
         if memo is None:
-            self.state.update(key, mask, arm, loss, probability, plain=plain)
+            self.state.update(key, mask, arm, loss, probability, plain=plain, also=also)
         else:
-            self.state.update(key, mask, arm, loss, probability, memo.rounds, memo.advice, recalled, plain)
+            self.state.update(key, mask, arm, loss, probability, memo.rounds, memo.advice, recalled, plain, also)
 
     def next_phase(self) -> Self:
         """Return the successor in the phase that follows from the rounds learned and their excess."""

@@ -15,10 +15,10 @@ from ..engine.state import EVERY_ARM
 from ..errors import InputError, quoted
 from ..features import Features
 from ..features.request import Request
-from ..policy.learner import Choice, Learner, Memo
+from ..policy.learner import Also, Choice, Learner, Memo
 from ..policy.open import Open
 from ..types import Arrays, Floats, Ints, Masks
-from .arm_models import ArmModels, Played, compiled
+from .arm_models import ArmModels, Outcome, Played, compiled
 from .feature_keys import ContextView
 from .featured import Featured
 from .rates import LearningRate
@@ -29,7 +29,7 @@ UNOBSERVED = np.inf  # as propensity: no group's loss was observed, so every est
 class RequestView:
     """The view of a request: its arms, their groups, their indices, and the representative of each group."""
 
-    __slots__ = ("best", "cells", "context", "groups", "index", "key", "names", "played", "request", "several")
+    __slots__ = ("best", "cells", "context", "groups", "index", "key", "names", "played", "request")
 
     def __init__(self, request: Request, context: ContextView, groups: Ints, index: Floats, of_groups: int) -> None:
         self.request, self.context = request, context
@@ -40,7 +40,6 @@ class RequestView:
         self.key: Ints = context.key.copy()
         self.cells: Ints | None = None
         """Those of the context, then the representatives, as a decision's memo keeps them."""
-        self.several = False
         self.played: Played | None = None
 
     def represent(self, mask: Masks | None) -> Masks | None:
@@ -50,8 +49,15 @@ class RequestView:
         self.cells = None
         return self.mask()
 
+    def outcome(self, arm: int, loss: float) -> Outcome:
+        """Return the outcome of an arm of the request."""
+        name = self.names[arm]
+        return Outcome(name, self.request.arms[name], loss)
+
     def mask(self) -> Masks | None:
         """Return the mask of the groups that have a representative; None if all have."""
+        if len(self.best) == 1:
+            return None
         there = self.best < len(self.names)
         return None if there.all() else there.astype(np.uint8)
 
@@ -63,6 +69,7 @@ class OpenArms(Learner):
     takes_requests = True
     counts_feedback = False
     keeps_cells = True
+    takes_also = True
 
     def __init__(self, arms: Open, inner: Featured, models: ArmModels) -> None:
         self.arms, self.inner, self.models = arms, inner, models
@@ -107,9 +114,8 @@ class OpenArms(Learner):
             best = np.asarray(cells[max(split, 0) :], dtype=np.int64)
             if split >= 0 and self.inner.keys.fits(cells[:split]) and ((best >= 0) & (best <= n)).all():
                 view.context = self.inner.keys.with_cells(view.context, cells[:split])
-                view.represent(None)
                 view.key = view.context.key.copy()
-                view.best[:] = best
+                view.key[0], view.best[:] = 0, best  # `learn` chooses representatives anew unless feedback is late
         return self.prepare(view, memo), 0
 
     def prepare(self, view: RequestView, memo: Memo | None) -> RequestView:
@@ -148,11 +154,20 @@ class OpenArms(Learner):
         return self.inner.mixture.state.advised(group) if view.best[group] == arm else 0.0
 
     def learn(
-        self, view: RequestView, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None
+        self,
+        view: RequestView,
+        mask: Masks | None,
+        arm: int,
+        loss: float,
+        probability: float,
+        memo: Memo | None,
+        also: Also | None = None,
     ) -> Self | None:
-        groups = view.represent(mask) if memo is None or memo.cells is None else view.mask()
+        is_late = memo is not None and memo.cells is not None and memo.rounds < self.rounds
+        groups = view.mask() if is_late else view.represent(mask)
         arms = view.names if mask is None else [name for name, there in zip(view.names, mask, strict=True) if there]
-        view.played = Played(view.names[arm], view.request.arms[view.names[arm]], arms, loss)
+        others = () if also is None else tuple(map(view.outcome, also.arms.tolist(), also.losses.tolist()))
+        view.played = Played(view.outcome(arm, loss), arms, others)
         group = int(view.groups[arm])
         observed = view.best[group] == arm
         context = view.context._replace(key=view.key)

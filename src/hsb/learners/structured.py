@@ -12,7 +12,7 @@ from ..engine.kernels.words.state import DUE, SEEN
 from ..engine.state.views import OptionsView
 from ..explain.pieces import log_options
 from ..policy.certificate import Certificate
-from ..policy.learner import Choice, Learner, LoggedRows, Memo, Played
+from ..policy.learner import Also, Choice, Learner, LoggedRows, Memo, Played
 from ..types import Arrays, Floats, Ints, Masks
 from .keys import Keys, NoContext
 from .mixture import MANY, Mixture, Replaying
@@ -66,11 +66,24 @@ class Structured(Learner):
     def advice(self, arm: int) -> float:
         return self.mixture.state.advised(arm)
 
-    def learn(self, view: Ints, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> None:
+    @property
+    def takes_also(self) -> bool:  # type: ignore[override]
+        return isinstance(self.prior, StructurePrior) and self.prior.drift == "auto"
+
+    def learn(
+        self,
+        view: Ints,
+        mask: Masks | None,
+        arm: int,
+        loss: float,
+        probability: float,
+        memo: Memo | None,
+        also: Also | None = None,
+    ) -> None:
         if memo is None:
-            self.mixture.state.update(view, mask, arm, loss, probability)
+            self.mixture.state.update(view, mask, arm, loss, probability, also=also)
         else:
-            self.mixture.state.update(view, mask, arm, loss, probability, memo.rounds, memo.advice)
+            self.mixture.state.update(view, mask, arm, loss, probability, memo.rounds, memo.advice, also=also)
 
     def settle(self, view: Any, rounds: int) -> Self | None:
         return self._on(self.mixture.next_phase()) if self.mixture.state.laid.F.item(DUE) else None

@@ -20,12 +20,17 @@ def decisions_table(
     propensity: str = "propensity",
     reward: str = "reward",
     available: str = "available",
+    page: str = "page",
+    slot: str = "slot",
 ) -> dict[str, list[Any]]:
     """Return decisions and their rewards as a dict of columns, to write as CSV or Parquet or to pass to `hsb.logs.open`.
 
     Contexts that are dicts become a column for each name; a value that a context lacks is None. Contexts that are rows become the columns x0,
-    x1, ...; single numbers become the column x. `arm`, `propensity`, `reward` and `available` name the other columns. The column `available`,
-    lists of arms, exists only if some decision restricted the available arms.
+    x1, ...; single numbers become the column x. `arm`, `propensity`, `reward`, ... name the other columns. The column `available`, lists of
+    arms, exists only if some decision restricted the available arms.
+
+    For pages, pass the decisions of the slates one after the other, with a reward each. The columns `page`, the id of a page's first decision,
+    and `slot`, from 0, exist only if some decision is in a later slot.
 
     >>> import hsb, hsb.logs
     >>> policy = hsb.HSB(arms=["sale", "app"], seed=0)
@@ -47,10 +52,12 @@ def decisions_table(
     }
     if any(decision.available is not None for decision in decided):
         own[available] = [None if decision.available is None else list(decision.available) for decision in decided]
-    others = (arm, propensity, reward, available)
-    if not all(isinstance(name, str) for name in others) or len(set(others)) < 4:
+    if any(decision.slot for decision in decided):
+        own |= {page: [decision.page for decision in decided], slot: [decision.slot for decision in decided]}
+    others = (arm, propensity, reward, available, page, slot)
+    if not all(isinstance(name, str) for name in others) or len(set(others)) < 6:
         raise InputError(
-            f"arm, propensity, reward and available must be different names of columns, text; given {quoted(others)}."
+            f"arm, propensity, reward, available, page and slot must be different names of columns, text; given {quoted(others)}."
         )
     if twice := [name for name in names if name in own]:
         raise InputError(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from .. import reproducible_math, theory
-from ..checks import flag, is_number, stop_prior
+from ..checks import flag, is_number, stop_prior, whole
 from ..errors import InputError, quoted
 from ..features import Features
 from ..features.declared import nearest
@@ -15,6 +15,7 @@ from ..learners import one_feature
 from ..learners.featured import Featured
 from ..learners.open_arms import OpenArms
 from ..learners.priors import Drift, StructurePrior
+from ..learners.ranked import Ranked
 from ..learners.rates import LearningRate, is_confident
 from ..learners.structured import Structured
 from ..policy import Certificate, Policy, copying
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ..explain import ArmsExplanation, Explanation
     from ..logs import Batch, Log
 
+MOST_SLOTS = 1000  # with open arms
 STRUCTURE_ONLY = {
     "horizon": None,
     "regions": None,
@@ -78,6 +80,9 @@ class HSB(Policy):
       as `hsb.SExp3`.
     - `implicit`: implicit exploration, loss / (propensity + rate/2) in place of loss / propensity. It plays the other arms a little more, and
       `certificate(delta)` then bounds the true regret with probability 1 - delta.
+    - `slots`: the number of learners, one for each slot of a page. Default: one learner for all slots. `decide(context, k=slots)` draws a page,
+      and each learner learns the feedback of its slot. If that is what the slot added to the page, and gains diminish, the page earns nearly
+      1 - 1/e times as much as the best k mappings together (`docs/recipes/several-slots.md`).
     - `loss_range`: (low, high), the range of losses and rewards. They are scaled to [0, 1], and a reward r is the loss low + high - r. "auto":
       the range is inferred from the losses, and a reward r is the loss -r (`docs/proofs.md`, 7, has the bounds). `reward_range` is another
       name for it: give one of the two.
@@ -111,7 +116,7 @@ class HSB(Policy):
         "leading bits, fewer as more values are seen. Losses count in units of loss_range; if that is 'auto', of the range at the time."
     )
 
-    learner: Structured | Featured | OpenArms
+    learner: Structured | Featured | OpenArms | Ranked
 
     def __init__(
         self,
@@ -126,6 +131,7 @@ class HSB(Policy):
         drift: Drift | Literal["default"] = "default",
         stop: float | None = None,
         implicit: bool = False,
+        slots: int = 1,
         loss_range: Range = UNIT,
         reward_range: Range | None = None,
         outside: Outside = "error",
@@ -168,9 +174,10 @@ class HSB(Policy):
             learner = Structured.fresh(
                 prior, len(arm_set), horizon=horizon, learning_rate=learning_rate, implicit=flag("implicit", implicit)
             )
+        slots = whole("slots", slots, 1, len(arm_set) if opened is None else MOST_SLOTS)
         super().__init__(
             arms=arm_set,
-            learner=learner,
+            learner=learner if slots == 1 else Ranked([learner, *(learner.copy() for _ in range(slots - 1))]),
             loss_range=loss_range,
             reward_range=reward_range,
             outside=outside,
@@ -183,13 +190,8 @@ class HSB(Policy):
     @property
     def structure(self) -> Structure | None:
         """The structure; None if the policy takes contexts of any kind."""
-        prior = getattr(self.learner, "prior", None)
+        prior = getattr(self.learner.rank(0), "prior", None)
         return prior.structure if isinstance(prior, StructurePrior) else None
-
-    @property
-    def _proved(self) -> Structured | Featured:
-        """The learner that the guarantee is about: with open arms, the one that plays their groups."""
-        return self.learner.inner if isinstance(self.learner, OpenArms) else self.learner
 
     def regret_bound(
         self,
@@ -199,6 +201,7 @@ class HSB(Policy):
         cuts: int | None = None,
         advice: bool = False,
         delay: float = 0.0,
+        slot: int = 0,
     ) -> float:
         """Return an upper bound on the expected regret over `horizon` rounds, at most `horizon`.
 
@@ -215,6 +218,7 @@ class HSB(Policy):
         - `advice`: bound the regret against the advice of its models in the same rounds instead. The models learn from the arms played, and
           their own loss has no bound. `InputError` without models: with a `horizon`, a rate, or another `drift` than "auto".
         - `delay`: the number of rounds by which all feedback is late, if losses are set beforehand. It adds about rate * delay a round.
+        - `slot`: for a policy with `slots`: the bound is for this slot's rounds, one a page. `hsb.theory.ranked_bound` adds those of all slots.
 
         >>> import hsb
         >>> tree = hsb.BinaryTree(depth=10)
@@ -227,7 +231,7 @@ class HSB(Policy):
         """
         with self.lock:
             settle(self)
-            learner = self._proved
+            learner = self._rank(slot)
             if flag("advice", advice):
                 return learner.bound(learner.mixture.advice_cost(), horizon, floor=self.floor, delay=delay)
             if isinstance(learner, Featured):
@@ -245,10 +249,18 @@ class HSB(Policy):
             cost = theory.worst_cost(prior.structure, arms=arms, regions=regions, stop=prior.stop, dearer=dearer)
             return learner.bound(cost, horizon, floor=self.floor, delay=delay)
 
-    def certificate(self, delta: float | None = None) -> Certificate:
+    def _rank(self, slot: int) -> Structured | Featured:
+        """Return the learner of a slot that the guarantee is about: with open arms, the one that plays their groups."""
+        learner = self.learner.rank(whole("slot", slot, 0))
+        learner = learner.inner if isinstance(learner, OpenArms) else learner
+        assert isinstance(learner, Structured | Featured)
+        return learner
+
+    def certificate(self, delta: float | None = None, *, slot: int = 0) -> Certificate:
         """Return the `Certificate` of the rounds learned: a bound on the estimated regret of this run; with `delta`, on the true regret.
 
-        `delta`, in (0, 1), is the probability with which the bound may fail. It needs a policy with `implicit=True`, else `InputError`.
+        `delta`, in (0, 1), is the probability with which the bound may fail. It needs a policy with `implicit=True`, else `InputError`. `slot`
+        is for a policy with `slots`: the certificate is about the rounds of this slot.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
@@ -261,9 +273,10 @@ class HSB(Policy):
         with self.lock:
             settle(self)
             about: Any = {"arms": self.arms, "units": self.loss_scale.units, "who": type(self).__name__}
-            learner = self._proved
+            learner = self._rank(slot)
             if isinstance(learner, Featured):
-                return one_feature.certificate(learner, delta, **about, groups=isinstance(self.learner, OpenArms))
+                groups = isinstance(self.learner.rank(slot), OpenArms)
+                return one_feature.certificate(learner, delta, **about, groups=groups)
             return learner.certificate(delta, **about)
 
     def explain(
@@ -275,6 +288,7 @@ class HSB(Policy):
         rules: int | None = 12,
         top: int | None = 12,
         effort: float = 1.0,
+        slot: int = 0,
         progress: Callable[[int, int], None] | None = None,
     ) -> Explanation | ArmsExplanation:
         """Return what the policy plays as rules: regions, their arms, and probabilities. The `Explanation` prints and has `.plot()`.
@@ -297,6 +311,7 @@ class HSB(Policy):
         - `top`: the number of rules to print, the largest first; None prints all.
         - `effort`: a limit on the work: 1 takes at most about two seconds of a processor, 10 about twenty. Work is counted, not timed, so the
           same policy has the same rules everywhere.
+        - `slot`: the slot to explain, for a policy with `slots`. Its rules are what it plays if all arms are left.
         - `progress`: a function, called as `progress(done, total)` while it works.
 
         >>> import hsb
@@ -317,9 +332,12 @@ class HSB(Policy):
         with self.lock:
             settle(self)
             frozen = copying.copy(self)
-        if isinstance(self.learner, OpenArms):
+            whole_learner = frozen.learner.rank(whole("slot", slot, 0))
+            frozen.learner = frozen._rank(slot)
+            frozen.rounds = frozen.learner.rounds
+        if isinstance(whole_learner, OpenArms):
             _refuse_with_open(names=names, contexts=contexts, log=log, rules=None if rules == 12 else rules)
-            return frozen._explain_arms(top)
+            return frozen._explain_arms(whole_learner, top)
         explanation = frozen._explain(names, contexts, rules, top, effort, progress)
         if log is None:
             return explanation
@@ -327,12 +345,10 @@ class HSB(Policy):
 
         return with_earnings(explanation, frozen, log)
 
-    def _explain_arms(self, top: int | None) -> ArmsExplanation:
-        """`explain` of a copy with open arms that nothing else uses."""
+    def _explain_arms(self, learner: OpenArms, top: int | None) -> ArmsExplanation:
+        """Return `explain` of a learner with open arms that nothing else uses."""
         from ..explain.open_arms import explain_arms
 
-        learner = self.learner
-        assert isinstance(learner, OpenArms)
         return explain_arms(learner.models, self.loss_scale, learner.inner.mixture.state.members, self.arms, top)
 
     def _explain(
@@ -348,7 +364,7 @@ class HSB(Policy):
         from ..explain.asking import edges_of, explain_mapping, explain_played
         from ..explain.featured import explain_features
 
-        learner = self.learner
+        learner = self._rank(0)
         options: dict[str, Any] = {"names": names, "rules": rules, "top": top, "effort": effort, "progress": progress}
         assert not isinstance(learner, OpenArms)
         if isinstance(learner, Featured):
@@ -379,6 +395,10 @@ class HSB(Policy):
             assert isinstance(policy.learner, OpenArms)
             policy.learner = policy.learner.with_stored(*stored)
             return policy
+        if "ranks" in settings:
+            policies = [cls.from_settings(dict(rank), common) for rank in settings["ranks"]]
+            policies[0].learner = Ranked([policy.learner for policy in policies])
+            return policies[0]
         if "structure" in settings:
             ensemble = settings.pop("advisor", "tree") == "ensemble"
             policy = cls(from_dict(settings.pop("structure")), **settings, **common)

@@ -4,5 +4,6 @@ from .certificate import Certificate
 from .decision import Decision
 from .decisions import Decisions
 from .policy import Policy
+from .slate import Slate
 
-__all__ = ["Certificate", "Decision", "Decisions", "Policy"]
+__all__ = ["Certificate", "Decision", "Decisions", "Policy", "Slate"]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..checks import format_arms, is_hashable, is_number
 from ..errors import InputError, quoted
 from ..features.request import Request
 from ..types import Masks
 from .decision import Decision, not_a_decision
-from .learner import Learner
+from .learner import Also, Learner
 
 if TYPE_CHECKING:
     from .policy import Policy
@@ -66,6 +69,30 @@ def _wrong_propensity(propensity: Any) -> InputError:
     return InputError(
         f"propensity must be in (0, 1], the probability with which the arm was played; given {quoted(propensity)}."
     )
+
+
+def check_also(policy: Policy, decision: Decision, mask: Masks | None, arm: int, also: Any, is_reward: bool) -> Also:
+    """Check the outcomes of other arms than the one played, losses or rewards; return their losses."""
+    names = list(decision.context.arms) if type(decision.context) is Request else policy.arms
+    if not policy.learner.takes_also:
+        raise InputError(
+            f"{type(policy).__name__} has no models that could learn the outcomes of other arms. Leave out also=, or use hsb.HSB(arms=...)."
+        )
+    if not isinstance(also, Mapping):
+        raise InputError(
+            f"also must be a dict from other arms to their losses (or rewards), e.g. {{'b': 0}}; given {quoted(also):.200}."
+        )
+    index, arms, losses = {name: k for k, name in enumerate(names)}, [], []
+    for name, value in also.items():
+        other = index.get(name) if is_hashable(name) else None
+        if other is None or other == arm or not (mask is None or mask[other]):
+            raise InputError(
+                f"also must name available arms, and not the one played, {quoted(decision.arm):.100}; given {quoted(name):.100}."
+            )
+        number, _ = policy.loss_scale.check_feedback(*((None, value) if is_reward else (value, None)))
+        arms.append(other)
+        losses.append(policy.loss_scale.scale(number, is_reward)[0])
+    return Also(np.array(arms, dtype=np.int64), np.array(losses, dtype=np.float64))
 
 
 def check_arm_features(policy: Policy, arm: Any, features: Any) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import MOST_ARMS, is_int, is_number, listed
+from ..checks import MOST_ARMS, is_int, is_number, listed, whole
 from ..errors import FileError, InputError, StaleDecision, quoted
 from ..files.json_values import DEEPEST, decode_arm, decode_context, encode_arm, encode_context
 from .learner import NO_MEMO, Memo
@@ -34,6 +34,7 @@ class Decision:
     - `id`: a text that no other decision has, in any process; it can be a primary key. Two objects with the same `id` are the same decision
       and count once. None for a decision from elsewhere.
     - `number`: the number of decisions before it in its lineage, the last part of `id`; None if no policy made it.
+    - `slot`: its place on its page, from 0 (`hsb.Slate`); 0 for a decision that is no part of a page.
 
     >>> Decision(context=0.2, arm=1, propensity=0.4)
     Decision(context=0.2, arm=1, propensity=0.4)
@@ -61,6 +62,7 @@ class Decision:
         propensity: float,
         available: Iterable[Hashable] | None = None,
         id: str | None = None,
+        slot: int = 0,
     ) -> None:
         self.context = context
         self.arm = arm
@@ -76,6 +78,8 @@ class Decision:
             self._lineage, self.number = _parse_id(id)
         self._learned_by: tuple[tuple[str, int], ...] = ()  # lineage and round of each policy that learned it
         self.memo: Memo = NO_MEMO  # of the moment of deciding, if a policy decided
+        if type(slot) is not int or slot != 0:
+            self.memo = Memo(slot=whole("slot", slot, 0))
         self._policy: Policy | None = None
         self._arm_set: ArmSet | None = None  # the policy's arms at that moment
         self._probabilities: NDArray[np.float64] | None = None
@@ -105,6 +109,16 @@ class Decision:
         return None if self._lineage is None or self.number is None else f"{self._lineage}-{self.number}"
 
     @property
+    def slot(self) -> int:
+        """Its place on its page, from 0."""
+        return self.memo.slot
+
+    @property
+    def page(self) -> str | None:
+        """The id of the first decision of its page; None if no policy made it."""
+        return None if self._lineage is None or self.number is None else f"{self._lineage}-{self.number - self.slot}"
+
+    @property
     def probabilities(self) -> NDArray[np.float64]:
         """The probability of each arm when this decision was made, in the order of `policy.arms`. Computed at the first access.
 
@@ -124,7 +138,7 @@ class Decision:
                         "The policy has learned since this decision, so the distribution of that moment is gone. "
                         "Read .probabilities before learn(), or call policy.probabilities(context) for the present one."
                     )
-                self._probabilities = policy.probabilities(self.context, available=self.available)
+                self._probabilities = policy.probabilities(self.context, available=self.available, slot=self.slot)
         return self._probabilities
 
     def to_dict(self) -> dict[str, Any]:
@@ -148,9 +162,11 @@ class Decision:
         if self.id is not None:
             data["id"] = self.id
         if self._lineage is not None:
-            rounds, arms, advice, cells = self.memo
+            rounds, arms, advice, cells, _ = self.memo
             data |= {} if cells is None else {"seen": [int(cell) for cell in cells]}
             data |= {"arms": arms, "rounds": rounds, "advice_share": float(advice)}
+        if self.slot:
+            data["slot"] = self.slot
         return data | ({"learned_by": [list(pair) for pair in self._learned_by]} if self._learned_by else {})
 
     @classmethod
@@ -181,7 +197,7 @@ class Decision:
         )
         decision._learned_by = tuple((lineage, rounds) for lineage, rounds in data.get("learned_by", ()))
         advice = float(data.get("advice_share", -1.0))
-        decision.memo = Memo(data.get("rounds", -1), data.get("arms", 0), advice, data.get("seen"))
+        decision.memo = Memo(data.get("rounds", -1), data.get("arms", 0), advice, data.get("seen"), data.get("slot", 0))
         return decision
 
     def __getstate__(self) -> dict[str, Any]:
@@ -264,6 +280,7 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         "a share in [0, 1], or -1",
         lambda value: is_number(value) and (value == -1 or 0.0 <= value <= 1.0 + 1e-9),
     ),
+    "slot": ("a whole number of at least 0", is_int),
     "seen": ("a list of whole numbers", lambda value: isinstance(value, list) and all(map(is_int, value))),
     "learned_by": ("a list of [lineage, round]", _is_learned_by),
 }

@@ -19,7 +19,7 @@ BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
 def draw(policy: Policy, view: Any, mask: Masks | None, u: float) -> Choice:
     """Return the arm that `u` selects, from the learner's distribution mixed with the uniform share."""
-    learner, share = policy.learner, uniform_share(policy)
+    learner, share = policy.learner, uniform_share(policy, view)
     if share == 0.0:
         return learner.choose(view, mask, u)
     arms = count(policy, view)
@@ -54,12 +54,12 @@ def distribution(policy: Policy, view: Any, mask: Masks | None) -> Floats:
     """Return the distribution over arms for a context's view, mixed with the uniform share."""
     p = np.empty(count(policy, view))
     policy.learner.fill(view, mask, p)
-    return mix(p, mask, uniform_share(policy))
+    return mix(p, mask, uniform_share(policy, view))
 
 
-def uniform_share(policy: Policy) -> float:
-    """Return the share of decisions that is uniform now: the policy's floor, or more if the learner needs more."""
-    floor, needed = policy.floor, policy.learner.uniform_share
+def uniform_share(policy: Policy, view: Any = None) -> float:
+    """Return the share of decisions that is uniform now: the policy's floor, or more if the learner needs more (for this view)."""
+    floor, needed = policy.floor, policy.learner.uniform_share if view is None else policy.learner.share_of(view)
     return needed if needed > floor else floor
 
 

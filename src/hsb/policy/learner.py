@@ -34,9 +34,18 @@ class Memo(NamedTuple):
     """The share of the advice on its arm; -1 without an advisor."""
     cells: Any = None
     """The cell of each input, if learning changes how contexts are read (`Learner.keeps_cells`)."""
+    slot: int = 0
+    """Its place on its page, from 0."""
 
 
 NO_MEMO = Memo()
+
+
+class Also(NamedTuple):
+    """Losses of other arms than the one played, scaled to [0, 1]: only models learn them, nothing that is proved depends on them."""
+
+    arms: Ints
+    losses: Floats
 
 
 class Distributions(NamedTuple):
@@ -121,7 +130,7 @@ class Learner(Protocol):
     def learn(self, view: Any, mask: Masks | None, arm: int, loss: float, probability: float, memo: Memo | None) -> Self | None:
         """Learn the `loss` in [0, 1] of an arm, played with this probability. Return None, or the successor that replaces this learner.
 
-        `memo` is None for a logged decision.
+        `memo` is None for a logged decision. A learner that `takes_also` has a further argument, an `Also` or None.
         """
 
     def check(self, contexts: Any) -> tuple[Any, int]:
@@ -149,14 +158,34 @@ class Learner(Protocol):
     changing_settings: ClassVar[tuple[str, ...]] = ()
     """The settings that change as it learns."""
 
+    takes_also: ClassVar[bool] = False
+    """Whether its models learn the losses of other arms than the one played."""
     takes_requests: ClassVar[bool] = False
     """Whether a context is a `Request`, with its own arms."""
     counts_feedback: ClassVar[bool] = True
     """Whether feedback by arm is counted and tested: there are few arms, always the same."""
     uniform_share: float = 0.0
     """The share of decisions that the algorithm itself needs to be uniform now; the policy's floor may be larger."""
+    slots: int = 1
+    """The number of slots of a page for which it learns separately; 1 if it learns for all slots together."""
     keeps_cells: ClassVar[bool] = False
     """Whether learning changes how contexts are read, so that decisions keep their cells."""
+
+    def read_slot(self, context: Any, slot: int) -> tuple[Any, int]:
+        """`read` for a slot of a page, from 0."""
+        return self.read(context)
+
+    def share_of(self, view: Any) -> float:
+        """Return the `uniform_share` of decisions with this view."""
+        return self.uniform_share
+
+    def rank(self, slot: int) -> Learner:
+        """Return the learner of a slot."""
+        return self
+
+    def logged_memo(self, memo: Memo) -> Memo | None:
+        """Return the part of the memo that counts for a decision that the policy did not make."""
+        return None
 
     def recall(self, context: Any, memo: Memo | None) -> tuple[Any, int]:
         """`read` for a context about to be learned, as it was read for the decision. `memo` is None for a logged decision."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import check_u, floor_share, format_arms, generator
+from ..checks import check_u, floor_share, format_arms, generator, whole
 from ..errors import InputError, quoted
-from ..features.request import Request
-from ..types import Arms, Arrays, Bounds, Floats, Masks, Outside, Range, Seed
-from . import copying, lock, notebook_table, propose, requests, tables
+from ..features.request import Request, RequestArms
+from ..types import Arms, Arrays, Available, Bounds, Floats, Outside, Range, Seed
+from . import copying, lock, notebook_table, propose, requests, slots, tables
 from .arms import ArmSet
-from .checking import check_arm_features, check_decision, check_learner
+from .checking import check_also, check_arm_features, check_decision, check_learner
 from .custom import CustomLearner
 from .decision import Decision
 from .decisions import Decisions
@@ -24,10 +24,11 @@ from .floor import distribution, draw
 from .learner import Learner, Memo
 from .ledger import Ledger
 from .loss_range import UNIT, LossScale
-from .transaction import Pending, Rounds, replace, settle
+from .slate import Slate
+from .transaction import Pending, learn_round, learn_rounds, replace, settle
 
 MUTABLE = (list, dict, np.ndarray)  # contexts that a caller may change
-_tuple = tuple.__new__  # makes a NamedTuple in half the time: once in each decide and learn
+_tuple = tuple.__new__  # makes a NamedTuple in half the time
 
 
 class Policy:
@@ -91,8 +92,6 @@ class Policy:
         self.pending: Pending | None = None  # a change that an interrupt may have cut short (`transaction`)
         lock.watch(self)
 
-    # -- properties ----------------------------------------------------------------------------------------------------
-
     @property
     def arms(self) -> list[Hashable]:
         """All arms in order, including those removed."""
@@ -108,11 +107,8 @@ class Policy:
         """The pair (lowest, highest) of losses: as declared; with "auto", as inferred so far, NaN before the first loss.
 
         >>> import hsb
-        >>> policy = hsb.Exp3(arms=2, loss_range="auto", seed=0)
-        >>> for loss in (20.0, 50.0):
-        ...     policy.learn(policy.decide(None), loss=loss)
-        >>> policy.loss_range
-        (20.0, 50.0)
+        >>> hsb.Uniform(arms=2, reward_range=(0, 100)).loss_range
+        (0.0, 100.0)
         """
         return self.loss_scale.low, self.loss_scale.high
 
@@ -131,10 +127,8 @@ class Policy:
         """The number of losses and rewards outside their range that were clipped.
 
         >>> import hsb
-        >>> policy = hsb.Exp3(arms=2, reward_range=(0, 100), outside="clip", seed=0)
-        >>> policy.learn(policy.decide(None), reward=150.0)
-        >>> policy.clipped_losses
-        1
+        >>> hsb.Exp3(arms=2, outside="clip").clipped_losses
+        0
         """
         return self.loss_scale.clipped
 
@@ -171,33 +165,41 @@ class Policy:
             settle(self)
             return notebook_table.html(self)
 
-    # -- a round -------------------------------------------------------------------------------------------------------
-
+    @overload
+    def decide(
+        self, context: Any = None, *, k: None = None, arms: Any = None, available: Any = None, u: Any = None
+    ) -> Decision: ...
+    @overload
+    def decide(self, context: Any = None, *, k: int, arms: Any = None, available: Any = None, u: Any = None) -> Slate: ...
     def decide(
         self,
         context: Any = None,
         *,
-        arms: Mapping[Hashable, Any] | Iterable[Hashable] | None = None,
-        available: Iterable[Hashable] | None = None,
+        k: int | None = None,
+        arms: RequestArms | None = None,
+        available: Available = None,
         u: float | None = None,
-    ) -> Decision:
+    ) -> Decision | Slate:
         """Choose an arm for a context and return the `Decision`. Nothing is learned until `learn` gets that decision and its outcome.
 
+        With `k`, choose the arms of a page of k slots, one after the other without replacement, and return the `Slate` of k decisions.
+
         `available` lists the arms to choose among; default: all `active_arms`. A policy with `arms=hsb.Open()` needs `arms` instead: a dict
-        from each available arm to its features. `u` is the uniform sample in [0, 1) that picks the arm; default:
-        drawn from the policy's random numbers. A policy that ignores contexts, e.g. `hsb.Exp3`, needs no `context`. The same state, context
-        and `u` give the same decision. Raises `InputError` for an argument that it cannot use.
+        from each available arm to its features. `u` is the uniform sample in [0, 1) that picks the arm; default: drawn from the policy's random
+        numbers. A policy that ignores contexts, e.g. `hsb.Exp3`, needs no `context`. The same state, context and `u` give the same decision.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
         >>> policy.decide(0.5, available=["c"]).propensity
         1.0
+        >>> [round(propensity, 3) for propensity in policy.decide(0.5, k=2).propensities]
+        [0.333, 0.5]
         """
         with self.lock:
             if self.pending is not None:
                 settle(self)
-            if arms is not None or type(context) is Request:
-                return requests.decide(self, requests.of(self, context, arms), available, u)
+            if k is not None or arms is not None or type(context) is Request:
+                return slots.decide(self, requests.of(self, context, arms), k, available, u)
             arm_set, learner = self.arm_set, self.learner
             mask = arm_set.default_mask if available is None else arm_set.mask(available)
             if u is not None:
@@ -213,66 +215,64 @@ class Policy:
             if type(context) is not float and isinstance(context, MUTABLE):
                 context = context.copy()  # the caller may change it later
             names, cells = arm_set.arms, learner.cells(view) if learner.keeps_cells else None
-            memo = _tuple(Memo, (self.rounds, len(names), advice, cells))
+            memo = _tuple(Memo, (self.rounds, len(names), advice, cells, 0))
             self.ledger.feedback.decisions[names[arm]] += 1
             return Decision.issue(self, context, names[arm], probability, None if mask is None else arm_set.names(mask), memo)
 
     def choose(
-        self,
-        context: Any = None,
-        *,
-        u: float,
-        arms: Mapping[Hashable, Any] | Iterable[Hashable] | None = None,
-        available: Iterable[Hashable] | None = None,
+        self, context: Any = None, *, u: float, arms: RequestArms | None = None, available: Available = None
     ) -> tuple[Hashable, float]:
         """Return the pair (arm, propensity) that `decide` would give for this `u`, a number in [0, 1). Changes nothing.
 
         >>> import hsb
-        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=["a", "b", "c"], learning_rate=0.1)
-        >>> policy.choose(0.5, u=0.9, available=["a", "b"])
+        >>> hsb.Exp3(arms=["a", "b", "c"]).choose(u=0.9, available=["a", "b"])
         ('b', 0.5)
         """
         with self.lock:
             settle(self)
             check_u(u)
-            if arms is not None or type(context) is Request:
-                return requests.choose(self, requests.of(self, context, arms), available, float(u))[:2]
-            mask = self.arm_set.mask(available)
-            arm, probability, _ = draw(self, self.learner.read(context)[0], mask, float(u))
-            return self.arms[arm], probability
+            view, mask, names = requests.read(self, requests.of(self, context, arms), available)
+            arm, probability, _ = draw(self, view, mask, float(u))
+            return names[arm], probability
 
     def probabilities(
-        self,
-        context: Any = None,
-        *,
-        arms: Mapping[Hashable, Any] | Iterable[Hashable] | None = None,
-        available: Iterable[Hashable] | None = None,
+        self, context: Any = None, *, arms: RequestArms | None = None, available: Available = None, slot: int = 0
     ) -> Floats:
         """Return the probability of each arm for a context, an array in the order of `arms`; 0 for an arm that is not `available`.
 
-        For a table (data frame, two-dimensional array, list of dicts) return an array with a row for each of its rows. Changes nothing.
+        For a table (data frame, two-dimensional array, list of dicts) return an array with a row for each of its rows. `slot` is the place on
+        a page, for a policy with `slots`; `available` must leave out the arms of the slots before. Changes nothing.
 
         >>> import hsb
-        >>> hsb.HSB(hsb.BinaryTree(depth=4), arms=4, learning_rate=0.1).probabilities(0.3, available=[0, 2])
-        array([0.5, 0. , 0.5, 0. ])
         >>> hsb.HSB(arms=["a", "b"]).probabilities([{"age": 31}, {"age": 40, "country": "FR"}]).tolist()
         [[0.5, 0.5], [0.5, 0.5]]
         """
         with self.lock:
             settle(self)
-            if arms is not None or type(context) is Request:
-                request = requests.of(self, context, arms)
-                return distribution(self, self.learner.read(request)[0], request.mask(available))
             if tables.is_table(context) and not self.learner.any_context:
                 return tables.table_probabilities(self, context, available)
-            mask = self.arm_set.mask(available)
-            return distribution(self, self.learner.read(context)[0], mask)
+            view, mask, _ = requests.read(self, requests.of(self, context, arms), available, whole("slot", slot, 0))
+            return distribution(self, view, mask)
 
-    def learn(self, decision: Decision, *, loss: float | None = None, reward: float | None = None) -> None:
+    def learn(
+        self,
+        decision: Decision | Slate,
+        *,
+        loss: float | None = None,
+        reward: float | None = None,
+        losses: Iterable[float | None] | None = None,
+        rewards: Iterable[float | None] | None = None,
+        also: Mapping[Hashable, float] | None = None,
+    ) -> None:
         """Learn the loss (or the reward) of a decision: one that this policy made, now or long ago, or one from a log.
 
         Give either `loss` or `reward`, a number in `loss_range`. Raises `InputError`, and learns nothing, if the number lies outside
         (unless the policy has `outside="clip"`), or if the decision was learned before.
+
+        A `Slate` takes `losses` or `rewards`, one for each slot, None without feedback; or one `loss` or `reward` for the page, which every slot
+        learns as its own (`docs/recipes/several-slots.md`). The whole page is checked first. An interrupt leaves its first slots learned.
+
+        `also`: losses (or rewards) of other available arms that are known, e.g. {"b": 0}. Only models learn them, so the proof is untouched.
 
         >>> import hsb
         >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1)
@@ -281,35 +281,16 @@ class Policy:
         with self.lock:
             if self.pending is not None:
                 settle(self)
+            if isinstance(decision, Slate) or losses is not None or rewards is not None:
+                feedback = {"loss": loss, "reward": reward, "losses": losses, "rewards": rewards, "also": also}
+                learn_rounds(self, slots.check_page(self, decision, feedback))
+                return
             value, is_reward = self.loss_scale.check_feedback(loss, reward)
             mask, arm, own = check_decision(self, decision)
-            self._learn(decision, mask, arm, own, value, is_reward)
+            others = None if also is None else check_also(self, decision, mask, arm, also, is_reward)
+            learn_round(self, decision, mask, arm, own, value, is_reward, others)
             if self.learner.counts_feedback:
                 self.ledger.feedback.add(decision, mask, arm, own, self.arm_set.arms)
-
-    def _learn(self, decision: Decision, mask: Masks | None, arm: int, own: bool, value: float, is_reward: bool) -> None:
-        """Learn a checked decision and its checked feedback, wholly or not at all: after an interrupt `settle` finishes or undoes it.
-
-        `mask` has the arms that were available (None: all), `arm` is the index of the arm played. The decision's memo counts only if this
-        policy made it (`own`). `value` is the loss, or with `is_reward` the reward, before scaling to [0, 1].
-        """
-        learner, memo, scale = self.learner, decision.memo if own else None, self.loss_scale
-        view, clipped = learner.recall(decision.context, memo)
-        if clipped and not own:
-            self.clipped += clipped
-        loss, new_scale = (value, None) if scale.direct and not is_reward else scale.scale(value, is_reward)
-        try:
-            self.pending = pending = _tuple(Rounds, (self.rounds, view, decision, own, new_scale))
-            successor = learner.learn(view, mask, arm, loss, float(decision.propensity), memo)
-            if successor is not None:
-                self.learner = successor
-            pending.finish(self, pending.begun + 1)
-            self.pending = None
-        except BaseException:
-            settle(self)
-            raise
-
-    # -- many rounds ---------------------------------------------------------------------------------------------------
 
     def decide_many(
         self,
@@ -354,13 +335,8 @@ class Policy:
         with self.lock:
             settle(self)
             checked = tables.check_many(self, decisions, losses, rewards, missing)
-            for decision, mask, arm, own, *feedback in checked:
-                self._learn(decision, mask, arm, own, *feedback)
-                if self.learner.counts_feedback:
-                    self.ledger.feedback.add(decision, mask, arm, own, self.arm_set.arms)
+            learn_rounds(self, checked)
             return len(checked)
-
-    # -- for callers with a journal of decisions -----------------------------------------------------------------------
 
     def propose(
         self,
@@ -418,9 +394,7 @@ class Policy:
             mask, arm, _ = check_decision(self, decision)
             if decision.number is not None:
                 raise InputError(f"learn_proposed needs a decision without a number; given {quoted(decision)}. Use learn.")
-            self._learn(decision, mask, arm, True, value, is_reward)
-
-    # -- arms ----------------------------------------------------------------------------------------------------------
+            learn_round(self, decision, mask, arm, True, value, is_reward)
 
     def add_arm(self, arm: Hashable, *, features: Any = None) -> None:
         """Add an arm while running, or bring a removed one back.
@@ -459,8 +433,6 @@ class Policy:
             settle(self)
             replace(self, arm_set=self.arm_set.without(arm))
 
-    # -- copies and files ----------------------------------------------------------------------------------------------
-
     def copy(self, *, seed: Seed = None) -> Self:
         """Return an independent policy in the same state. `seed` seeds its random numbers; by default they are copied too.
 
@@ -495,11 +467,9 @@ class Policy:
         decisions and the counts of clipped values. It needs arms and settings that `save` could write.
 
         >>> import hsb
-        >>> policy = hsb.HSB(hsb.BinaryTree(depth=4), arms=2, learning_rate=0.1, seed=0)
-        >>> before, copied = policy.digest(), policy.copy(seed=7).digest()
-        >>> policy.learn(policy.decide(0.3), loss=1.0)
-        >>> copied == before, policy.digest() == before
-        (True, False)
+        >>> policy = hsb.Exp3(arms=2, seed=0)
+        >>> policy.copy(seed=7).digest() == policy.digest()
+        True
         """
         with self.lock:
             settle(self)
@@ -516,8 +486,7 @@ class Policy:
         """Make a fresh policy from the dict that `settings` returned; `common` holds arms, loss_range, floor and seed."""
         return cls(**settings, **common)
 
-    def __copy__(self) -> Self:
-        return self.copy()
+    __copy__ = copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.copy()

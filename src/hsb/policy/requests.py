@@ -17,18 +17,25 @@ if TYPE_CHECKING:
     from .policy import Policy
 
 
-def of(policy: Policy, context: Any, arms: Any) -> Request:
-    """Return the request of a context and its arms; InputError if the policy has a fixed list of arms."""
+def of(policy: Policy, context: Any, arms: Any) -> Any:
+    """Return the context, or the request of a context and its arms; InputError if the policy has a fixed list of arms."""
+    if arms is None and type(context) is not Request:
+        return context
     if not policy.learner.takes_requests:
         raise InputError(
             f"This policy has a fixed list of arms, {len(policy.arms)} of them. For arms that come with the request make it with "
             "hsb.HSB(arms=hsb.Open()); to leave out arms for one decision use available=[...]."
         )
-    if arms is None:
-        return context  # type: ignore[no-any-return]
-    if type(context) is Request:
+    if arms is not None and type(context) is Request:
         raise InputError("Give the arms in the request or as arms=, not both.")
-    return Request(context, arms)
+    return context if arms is None else Request(context, arms)
+
+
+def read(policy: Policy, context: Any, available: Any, slot: int = 0) -> tuple[Any, Masks | None, list[Any]]:
+    """Return the view of a context or a request, the mask of its available arms, and all its arms."""
+    is_request = type(context) is Request
+    mask = (context if is_request else policy.arm_set).mask(available)
+    return policy.learner.read_slot(context, slot)[0], mask, list(context.arms) if is_request else policy.arms
 
 
 def decide(policy: Policy, request: Request, available: Any, u: Any) -> Decision:
@@ -74,10 +81,3 @@ def propose(policy: Policy, request: Request, available: Any, u: float, mixed: A
 
 def _names(view: Any, mask: Masks) -> tuple[Any, ...]:
     return tuple(name for name, there in zip(view.names, mask, strict=True) if there)
-
-
-def choose(policy: Policy, request: Request, available: Any, u: float) -> tuple[Any, float, float]:
-    """Return the arm that `u` selects, its probability, and the share of the advice on it. Changes nothing."""
-    view = policy.learner.read(request)[0]
-    arm, probability, advice = draw(policy, view, request.mask(available), u)
-    return view.names[arm], probability, advice

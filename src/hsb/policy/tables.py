@@ -69,7 +69,7 @@ def decide_rows(policy: Policy, points: Any, masks: Masks | None, us: Floats) ->
 
 
 def check_many(policy: Policy, decisions: Any, losses: Any, rewards: Any, missing: Any) -> list[tuple[Any, ...]]:
-    """Check all rows of `Policy.learn_many` and return those to learn, as arguments of `Policy._learn`."""
+    """Check all rows of `Policy.learn_many` and return those to learn, as arguments of `transaction.learn_round`."""
     name, table = losses_or_rewards("learn_many", losses, rewards)
     if not isinstance(missing, str) or missing not in ("error", "skip"):
         raise InputError(f"missing must be 'error' or 'skip', what to do with a row without feedback; given {quoted(missing)}.")

@@ -17,11 +17,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ..types import Masks
 from .decision import Decision
+from .learner import Also
 from .loss_range import LossScale
 
 if TYPE_CHECKING:
     from .policy import Policy
+
+_tuple = tuple.__new__  # makes a NamedTuple in half the time
 
 
 class Pending(Protocol):
@@ -90,3 +94,46 @@ def replace(policy: Policy, **values: Any) -> None:
     """Replace attributes of a policy, all or none, even if interrupted."""
     policy.pending = Replace(values)
     settle(policy)
+
+
+def learn_round(
+    policy: Policy,
+    decision: Decision,
+    mask: Masks | None,
+    arm: int,
+    own: bool,
+    value: float,
+    is_reward: bool,
+    also: Also | None = None,
+) -> None:
+    """Learn a checked decision and its checked feedback, wholly or not at all: after an interrupt `settle` finishes or undoes it.
+
+    `mask` has the arms that were available (None: all), `arm` is the index of the arm played. The decision's memo counts only if this
+    policy made it (`own`). `value` is the loss, or with `is_reward` the reward, before scaling to [0, 1]. `also` has the losses of other arms.
+    """
+    learner, scale = policy.learner, policy.loss_scale
+    memo = decision.memo if own else learner.logged_memo(decision.memo)
+    view, clipped = learner.recall(decision.context, memo)
+    if clipped and not own:
+        policy.clipped += clipped
+    loss, new_scale = (value, None) if scale.direct and not is_reward else scale.scale(value, is_reward)
+    try:
+        policy.pending = pending = _tuple(Rounds, (policy.rounds, view, decision, own, new_scale))
+        round_ = view, mask, arm, loss, float(decision.propensity), memo
+        learn: Any = learner.learn
+        successor = learn(*round_) if also is None else learn(*round_, also)
+        if successor is not None:
+            policy.learner = successor
+        pending.finish(policy, pending.begun + 1)
+        policy.pending = None
+    except BaseException:
+        settle(policy)
+        raise
+
+
+def learn_rounds(policy: Policy, checked: list[tuple[Any, ...]]) -> None:
+    """Learn checked decisions in order, each wholly or not at all."""
+    for decision, mask, arm, own, *feedback in checked:
+        learn_round(policy, decision, mask, arm, own, *feedback)
+        if policy.learner.counts_feedback:
+            policy.ledger.feedback.add(decision, mask, arm, own, policy.arm_set.arms)

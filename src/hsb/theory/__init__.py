@@ -19,9 +19,10 @@ from .cost import prior_cost, tracking_cost
 from .examples import example_bound
 from .leaders import csb_ftpl_anytime_bound, csb_ftpl_bound, epoch_greedy_bound, log_mappings, noise_cost
 from .quantisation import policy_bound, quantisation_gap
+from .ranked import ranked_bound
 
 __all__ = ["anytime_bound", "anytime_mixture_bound", "anytime_schedule", "constant_rate", "csb_ftpl_anytime_bound"]
 __all__ += ["csb_ftpl_bound", "cuts_cost", "epoch_greedy_bound", "example_bound", "exp3_bound"]
 __all__ += ["exp3_rate", "exp4_bound", "exp4_rate", "hierarchy_bound", "learning_rate", "log_mappings", "mixture_bound"]
-__all__ += ["mixture_rate", "noise_cost", "policy_bound", "prior_bound", "prior_cost", "quantisation_gap", "regret_bound"]
-__all__ += ["s_exp3_bound", "s_exp3_rate", "tracking_cost", "worst_cost"]
+__all__ += ["mixture_rate", "noise_cost", "policy_bound", "prior_bound", "prior_cost", "quantisation_gap", "ranked_bound"]
+__all__ += ["regret_bound", "s_exp3_bound", "s_exp3_rate", "tracking_cost", "worst_cost"]

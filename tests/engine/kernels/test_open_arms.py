@@ -28,7 +28,7 @@ class Twins:
         return z
 
     def learn(self, x, g, slot: int, loss: float) -> bool:
-        kernels.learn(self.models, x, g, slot, loss, self.totals)
+        kernels.learn(self.models, x, g[None], np.array([slot]), np.array([loss]), self.totals)
         return self.naive.learn(x, g, slot, loss)
 
     def indices(self, x, arms, slots) -> np.ndarray:
@@ -71,7 +71,7 @@ def test_learning_rows_equals_learning_one_by_one():
     kernels.learn_rows(one.models, x, g, slots, losses)
     for t in range(40):
         if slots[t] >= 0:
-            kernels.learn(other.models, x[t], g[t], slots[t], losses[t], other.totals)
+            kernels.learn(other.models, x[t], g[t : t + 1], slots[t : t + 1], losses[t : t + 1], other.totals)
         else:
             kernels.learn_rows(other.models, x[t : t + 1], g[t : t + 1], slots[t : t + 1], losses[t : t + 1])
     for mine, theirs in zip(one.models[:4], other.models[:4], strict=True):

@@ -7,6 +7,8 @@ import pytest
 from support.serve.http_cases import running
 from support.waiting import wait_until
 
+import hsb
+from hsb.serve.core.kinds import make_policy
 from hsb.serve.store import views
 from hsb.serve.store.sqlite import SqliteReader
 
@@ -237,3 +239,8 @@ def test_long_contexts_are_read_in_part(one, monkeypatch):
         assert len(whole) == 50 and len(newest) == 5
     finally:
         reader.close()
+
+
+def test_slots_are_for_programs():
+    with pytest.raises(hsb.InputError, match="slots: the service decides one arm at a time"):
+        make_policy({"slots": 2}, ["a", "b"])

@@ -18,6 +18,7 @@ import numpy as np
 
 import hsb
 import hsb.logs
+from hsb.policy.transaction import learn_round
 
 THREADS = 4
 
@@ -153,8 +154,14 @@ def learning(make: Callable[[], hsb.Policy], seconds: float) -> dict[str, Any]:
             unlike += kept[next_file][0].digest() != fresh.digest()
             next_file += 1
         if decision is not None:
-            fresh._learn(
-                decision, None, fresh.arm_set.index[decision.arm], True, float(decision.arm == (decision.context > 0.5)), False
+            learn_round(
+                fresh,
+                decision,
+                None,
+                fresh.arm_set.index[decision.arm],
+                True,
+                float(decision.arm == (decision.context > 0.5)),
+                False,
             )
     folder.cleanup()
     whole = at == len(every) and next_file == len(kept) and fresh.digest() == policy.digest() and fresh.rounds == len(learned)

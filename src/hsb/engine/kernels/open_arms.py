@@ -28,7 +28,8 @@ from .splitmix import STEP, mixed
 
 INPUTS = 3  # of the stack: the shared prediction, that with the arm's own, and a constant
 WEIGHTS, COVARIANCE, ROUNDS, LOST, EVIDENCE, SHORT, SHORT_PLAYS, LONG, LONG_PLAYS = 0, 3, 12, 13, 14, 15, 16, 17, 18
-PRECISION, OWN_PRECISION, WORDS = 19, 20, 21  # of the shared model and of the arms' own, set from outside
+PRECISION, OWN_PRECISION = 19, 20  # of the shared model and of the arms' own, set from outside
+ROWS, WORDS = 21, 22  # outcomes learned: more than rounds, if those of other arms were known too
 PRIOR = (0.5, 0.5, 0.0)
 STACK_PRECISION = 5.0
 WIDTHS, OWN, PATIENCE = 0.1, 0.2, 5000.0
@@ -185,12 +186,18 @@ def represent(index, options, available, positions):
     return best
 
 
-@kernel("ArmModels(L2 D1 D1 D1 D1) D1 D1 l d D2")
-def learn(models, x, g, slot, loss, totals):
-    """Learn the loss of an arm with the encoded features g at x, count the round, and add to the arm's totals. O(columns^2)."""
-    _learn(models, x, g, slot, loss)
-    totals[slot, 0] += 1.0
-    totals[slot, 1] += loss
+@kernel("ArmModels(L2 D1 D1 D1 D1) D1 D2 L1 D1 D2")
+def learn(models, x, g, slots, losses, totals):
+    """Learn a round at x: the arm played, then others whose loss is known. Count the round, and add to the totals of the arm played.
+
+    `g` has the encoded features of each arm. O(columns^2) for each.
+    """
+    rounds = models.stack[ROUNDS]
+    for k in range(len(slots)):
+        _learn(models, x, g[k], slots[k], losses[k])
+    models.stack[ROUNDS] = rounds + 1.0
+    totals[slots[0], 0] += 1.0
+    totals[slots[0], 1] += losses[0]
 
 
 @kernel("ArmModels(L2 D1 D1 D1 D1) D2 D2 L1 D1")
@@ -229,6 +236,7 @@ def _learn(models, x, g, slot, loss):
     if slot >= 0:
         ridge.learn(models.own, first, first + COLUMNS, COLUMNS, o, loss - line, v, used, -1)
     stack[ROUNDS] = rounds + 1.0
+    stack[ROWS] += 1.0
 
 
 @inner
@@ -285,5 +293,5 @@ def begin(models):
         stack[WEIGHTS + i] = PRIOR[i]
         for j in range(INPUTS):
             stack[COVARIANCE + INPUTS * i + j] = 1.0 / STACK_PRECISION if i == j else 0.0
-    stack[ROUNDS] = 0.0
+    stack[ROUNDS], stack[ROWS] = 0.0, 0.0
     start(models)

@@ -289,6 +289,19 @@ def update(F, I, key, available, arm, loss, probability, visited, decided, advic
     return settle(F, I, weighs)
 
 
+@kernel("D1 L1 L1 C1 l d d b l d b b L1 D1")
+def update_also(
+    F, I, key, available, arm, loss, probability, visited, decided, advice_share, recalled, plain, others, other_losses
+):
+    """Do `update`, and then let the advisors learn the losses of other arms, which only they use."""
+    status = update(F, I, key, available, arm, loss, probability, visited, decided, advice_share, recalled, plain)
+    if status <= h.DUE:
+        for n in range(len(others)):
+            if _prepare(F, I, key, others[n], False):
+                _teach(F, I, key, others[n], other_losses[n])
+    return status
+
+
 @inner
 def settle(F, I, grew):
     """Return whether anything is due after rounds were learned, as a status. `grew`: trees may have new rows."""

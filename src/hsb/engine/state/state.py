@@ -199,22 +199,24 @@ class State:
         advised: float = -1.0,
         recalled: bool = False,
         plain: bool = False,
+        also: Any = None,
     ) -> None:
         """Learn the loss of an arm that was played with probability `probability`.
 
         `decision_round`: the number of learned rounds at the time of the decision; -1: now. After further rounds, a schedule counts more,
         and the advice of that time applies: `advised` is its share on the arm (`State.advised`). `recalled`: that advice applies in any case;
         below 0, the present advice. `plain`: no baseline shift (`set_shift`). If the last call had the same `key` array and every arm is
-        available, its nodes are not visited again.
+        available, its nodes are not visited again. `also`: other arms and their losses, two arrays, which only advisors learn.
         """
         visited = key is self._visited and available is None and not recalled
         self._visited = None
         F, I, _ = self.laid
         mask = EVERY_ARM if available is None else available
-        status = self._rounds.update(F, I, key, mask, arm, loss, probability, visited, decision_round, advised, recalled, plain)
+        round_: Any = F, I, key, mask, arm, loss, probability, visited, decision_round, advised, recalled, plain
+        status = self._rounds.update(*round_) if also is None else self._rounds.update_also(*round_, *also)
         if status > h.DUE:
             self._resolve(status)
-            self.update(key, available, arm, loss, probability, decision_round, advised, recalled, plain)
+            self.update(key, available, arm, loss, probability, decision_round, advised, recalled, plain, also)
 
     def play(self, table: Rounds, out: Out, part: slice, *, to_come: int = MANY) -> None:
         """Decide and learn in the rounds of a part of a table. Makes room for `to_come` later rounds."""

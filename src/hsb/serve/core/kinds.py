@@ -49,6 +49,8 @@ def make_policy(spec: Plain, arms: list[str], arm_features: Plain | None = None)
     for key in settings:
         if key in UNSERVED:
             raise InputError(f"policy.{key}: the service sets it. Give {key!r} beside policy, or leave it out.")
+    if "slots" in settings:
+        raise InputError("policy.slots: the service decides one arm at a time. Leave it out.")
     for key in RANGES:
         if isinstance(settings.get(key), list):
             settings[key] = tuple(settings[key])
