@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from .. import reproducible_math, theory
-from ..checks import flag, is_number, stop_prior, whole
+from ..checks import flag, floor_share, is_number, stop_prior, whole
 from ..errors import InputError, quoted
 from ..features import Features
 from ..features.declared import nearest
@@ -150,9 +150,8 @@ class HSB(Policy):
         learner: Structured | Featured | OpenArms
         if opened is not None:
             _refuse_with_open(structure=structure, horizon=horizon, regions=regions, stop=stop, arm_features=arm_features)
-            learner = OpenArms.fresh(
-                opened, _features(features), learning_rate=learning_rate, implicit=flag("implicit", implicit)
-            )
+            options: Any = {"learning_rate": learning_rate, "implicit": flag("implicit", implicit)}
+            learner = OpenArms.fresh(opened, _features(features), **options, floor=floor_share(floor))
         elif structure is None:
             settings = {"horizon": horizon, "regions": regions, "drift": drift, "stop": stop}
             _refuse_without_structure([name for name, value in settings.items() if value != STRUCTURE_ONLY[name]])
