@@ -140,7 +140,7 @@ class OpenArms(Learner):
         return len(view.names)
 
     def choose(self, view: RequestView, mask: Masks | None, u: float) -> Choice:
-        groups, share = view.represent(mask), self._share
+        groups, share = view.represent(mask), self.group_share
         state = self.inner.mixture.state
         if u >= share:
             group, probability, advice = state.decide(view.key, groups, rest_of(u, share))
@@ -152,7 +152,7 @@ class OpenArms(Learner):
         return int(view.best[group]), add_share(float(of_groups[group]), share, len(among)), state.advised(group)
 
     @property
-    def _share(self) -> float:
+    def group_share(self) -> float:
         """The share of its decisions that is uniform over representatives: each then has what the baseline shift needs, whatever the floor."""
         needed = self.inner.uniform_share
         return needed if needed == 0.0 or self.floor == 0.0 else min(1.0, needed / max(needed, 1.0 - self.floor))
@@ -163,7 +163,7 @@ class OpenArms(Learner):
         self.inner.mixture.state.fill(view.key, groups, of_groups)
         p[:] = 0.0
         there = view.best < len(view.names)
-        p[view.best[there]] = mix(of_groups[there], None, self._share)
+        p[view.best[there]] = mix(of_groups[there], None, self.group_share)
 
     def advice(self, arm: int) -> float:
         view = self._last
