@@ -12,6 +12,7 @@ from hsb.engine.kernels.words.state import DRIFT
 from hsb.explain.pieces import log_shares
 from hsb.features import Request
 from hsb.learners.feature_state import CONSTANT
+from hsb.theory.schedule import BaselineShift
 
 KINDS = ["x", "y"]  # of arms; arms of another kind are the first group
 ROUNDS = 2600  # the rate falls once, after 2048
@@ -140,6 +141,41 @@ def test_a_representative_is_played_often_enough_for_the_shift(floor: float, arm
         assert sum(p.values()) == pytest.approx(1.0)
     if arms == 60:
         assert inner.uniform_share / arms < needed
+
+
+def cost_of_a_round(rng: np.random.Generator, step: float, b: float, floor: float) -> float:
+    """The expectation of l - b + ln(Z) / rate, by enumeration: one to three groups, more arms, losses and weights at random or extreme."""
+    groups, rate = 3, step / 3
+    arms = groups + int(rng.integers(0, 30))
+    p = 0.999 * rng.dirichlet(np.full(groups, rng.choice([0.05, 1.0]))) + 0.001 / groups
+    losses = [rng.random(arms), (rng.random(arms) < rng.random()).astype(float), np.ones(arms)][int(rng.integers(3))]
+    if rng.random() < 0.5:
+        losses[:groups] = rng.random() * losses[:groups]
+    share = min(1.0, step * b / (1.0 - floor))
+    played = np.full(arms, floor / arms)
+    played[:groups] += (1.0 - floor) * ((1.0 - share) * p + share / groups)
+    x = np.zeros(arms)
+    x[:groups] = rate * (losses[:groups] - b) / played[:groups]
+    assert x.min() >= -1.0 - 1e-9
+    Z = np.ones(arms)
+    Z[:groups] = 1.0 + p * np.expm1(-x[:groups])
+    return float(played @ (losses - b + np.log(Z) / rate))
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.05, 0.5])
+def test_no_round_costs_more_than_the_bound_charges(floor: float) -> None:
+    """Both uniform shares add up. Half of what is charged would not do (the control)."""
+    rng, largest = np.random.default_rng(0), 0.0
+    shift = BaselineShift(0.5, 0.05, 256, beside=True)
+    for _ in range(4000):
+        step = float(10.0 ** rng.uniform(-3.0, 0.0))
+        b = min(0.5, 0.05 / step) * float(rng.choice([0.0, 0.5, 1.0]))
+        cost, charged = cost_of_a_round(rng, step, b, floor), floor + shift.round_cost(step, floor)
+        assert cost <= charged + 1e-9
+        largest = max(largest, cost / charged)
+    assert largest > 0.5
+    bounds = [open_policy(floor=each).regret_bound(1e6) for each in (floor, 0.0)]
+    assert bounds[0] >= min(bounds[1] + floor * 1e6, 1e6)
 
 
 # -- every run -----------------------------------------------------------------------------------------------------------
