@@ -6,7 +6,7 @@ from support.kernel_cases import numbers_of
 
 from hsb.engine.kernels import header as h
 
-KINDS = {"DENSE", "COMPRESSED", "INTERVALS", "GRAPH", "ONE_OF", "ADVISOR", "HEAD", "ENSEMBLE"}
+KINDS = {"DENSE", "COMPRESSED", "INTERVALS", "GRAPH", "ONE_OF", "ADVISOR", "HEAD", "ENSEMBLE", "GIVEN"}
 STATUSES = {"DONE", "DUE", "SHORT", "BROKEN"}
 LIMITS = {"SMALL", "FEW", "BLOCK", "HEADER", "REST"}
 
