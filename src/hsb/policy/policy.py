@@ -273,7 +273,7 @@ class Policy:
             successor = learner.learn(view, mask, arm, loss, float(decision.propensity), memo)
             if successor is not None:
                 self.learner = successor
-            pending.finish(self, pending.begun + 1)
+            pending.finish(self, self.rounds + 1)
             self.pending = None
         except BaseException:
             settle(self)
