@@ -149,7 +149,7 @@ class Tree(Kind):
         A tree that is nearly full grows too: all trees of a state grow in few calls, each of which copies the state.
         """
         tree = TreeView(member)
-        if tree.dense or 4 * tree.used < 3 * tree.capacity:
+        if tree.dense or (tree.used + 2 <= tree.capacity and 4 * tree.used < 3 * tree.capacity):
             return super().room(member, rounds)
         rows = tree.used + max(2, min(2 * rounds, tree.used + 64))
         if tree.most_rows:
