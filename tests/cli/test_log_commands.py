@@ -221,3 +221,17 @@ def test_a_policy_without_a_structure(log, tmp_path, capsys):
     out, _ = run(capsys, "explain", small, "--png", png)
     assert "300 rounds learned" in out and "hour >= 12: play 'tea'" in out and png.stat().st_size > 5000
     assert list(tmp_path.glob("*.encoder.json")) == []
+
+
+def test_arms_with_features_are_explained(tmp_path, capsys):
+    policy = hsb.HSB(arms=hsb.Open(), seed=0)
+    for t in range(50):
+        decision = policy.decide({"age": t}, arms={"a": {"price": t % 3}, "b": {"price": t % 4}})
+        policy.learn(decision, reward=1 - decision.context.arms[decision.arm]["price"] / 4)
+    policy.save(tmp_path / "open.hsb")
+    out, _ = run(capsys, "explain", tmp_path / "open.hsb")
+    assert str(policy.explain()) in out and "price: " in out
+    values = run_json(capsys, "explain", tmp_path / "open.hsb")
+    assert values["rounds"] == 50 and values["features"][0]["name"] == "price"
+    fails(capsys, ["explain", tmp_path / "open.hsb", "--png", tmp_path / "open.png"], "leave out the log and --png")
+    fails(capsys, ["explain", tmp_path / "open.hsb", "--names", "age"], "takes no names=")

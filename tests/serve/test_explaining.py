@@ -6,6 +6,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("jinja2")
 from support.serve import page_harness as harness
 
+import hsb
 from hsb.serve import explaining
 
 
@@ -29,6 +30,11 @@ def test_rules_are_worked_out_beside_the_service(service):
     )
     assert "took longer than" in asyncio.run(explaining.explain_in_process(body, 7, 0.01))["why"]
     assert asyncio.run(explaining.explain_in_process(b"nothing", 7))["rules"] is None
+
+
+def test_a_policy_whose_arms_come_with_requests_has_no_rules():
+    result = explaining.explain_policy(hsb.HSB(arms=hsb.Open(), seed=0))
+    assert result["rules"] is None and "come with each request" in result["why"]
 
 
 def test_rules_say_what_they_earn_by_the_journal(service):

@@ -12,6 +12,7 @@ from typer import Argument, Option
 from .. import logs
 from ..errors import InputError
 from ..evaluate.off_policy.by_rule import with_earnings
+from ..explain import ArmsExplanation
 from ..explain.played import RULES
 from ..explain.result import TOP
 from ..explain.words import write_rules
@@ -158,6 +159,13 @@ def explain(
             effort=effort,
             progress=progress,
         )
+    if isinstance(explanation, ArmsExplanation):
+        if source.log or png is not None:
+            raise InputError(
+                f"{file} holds a policy whose arms come with each request. It has no rules: leave out the log and --png."
+            )
+        print_result(as_json, explanation.to_dict() | {"rounds": policy.rounds}, str(explanation))
+        return
     if source.log:
         explanation = with_earnings(explanation, policy, source.open(), encoder)
     if png is not None:

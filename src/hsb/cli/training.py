@@ -7,6 +7,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..evaluate.off_policy.distributions import distributions
+from ..explain import ArmsExplanation
 from ..logs import Batch
 from ..logs.log import NOTHING, Log, View
 from ..play.named import own_contexts, read_for
@@ -76,6 +77,8 @@ def first_rules(policy: Policy) -> tuple[list[str], float | None]:
         explanation = explain(top=RULES)
     except InputError:
         return [], None
+    if isinstance(explanation, ArmsExplanation):
+        return str(explanation).splitlines()[:RULES], None
     return [line for line in str(explanation).splitlines() if ": play " in line][:RULES], explanation.agreement
 
 

@@ -22,13 +22,14 @@ from ..engine.state.views import OptionsView
 from ..structures import Structure
 from . import advisor as advisors
 from . import graphs, intervals, trees
+from .arms import ArmsExplanation
 from .columns import Column, columns_of
 from .joining import position
 from .pieces import Best, best_arms, first_best, in_users_units, log_options, names, piece
 from .result import Explanation, Region
 from .samplers import Everywhere
 
-__all__ = ["Column", "Explanation", "Region", "explain", "explain_advisor"]
+__all__ = ["ArmsExplanation", "Column", "Explanation", "Region", "explain", "explain_advisor"]
 
 
 def explain(structure: Structure, members: Sequence[Member], labels: Sequence[Hashable], stop: float | None) -> Explanation:

@@ -354,7 +354,7 @@ class Featured(Learner):
     def bound(self, cost: float, horizon: float | None, *, floor: float, delay: float = 0.0) -> float:
         """Return a bound on the regret against a rule with ln(1/beta) = cost within MIXTURE."""
         mixture = self.mixture
-        shift = None if mixture.implicit else BaselineShift(FURTHEST, MOST, FROM)
+        shift = None if mixture.implicit else BaselineShift(FURTHEST, MOST, FROM, beside=self.takes_advice)
         about: Any = {"arms": mixture.arms, "floor": floor, "implicit": mixture.implicit, "delay": delay, "shift": shift}
         return mixture.rates.bound(cost, horizon, **about)
 

@@ -15,6 +15,7 @@ from ..engine.state import EVERY_ARM
 from ..errors import InputError, quoted
 from ..features import Features
 from ..features.request import Request
+from ..policy.floor import add_share, mix, rest_of
 from ..policy.learner import Also, Choice, Learner, Memo
 from ..policy.open import Open
 from ..types import Arrays, Floats, Ints, Masks
@@ -54,6 +55,11 @@ class RequestView:
         name = self.names[arm]
         return Outcome(name, self.request.arms[name], loss)
 
+    @property
+    def represented(self) -> int:
+        """The number of groups that have a representative."""
+        return int((self.best < len(self.names)).sum())
+
     def mask(self) -> Masks | None:
         """Return the mask of the groups that have a representative; None if all have."""
         if len(self.best) == 1:
@@ -71,17 +77,16 @@ class OpenArms(Learner):
     keeps_cells = True
     takes_also = True
 
-    def __init__(self, arms: Open, inner: Featured, models: ArmModels) -> None:
-        self.arms, self.inner, self.models = arms, inner, models
-        self.uniform_share = inner.uniform_share
+    def __init__(self, arms: Open, inner: Featured, models: ArmModels, floor: float) -> None:
+        self.arms, self.inner, self.models, self.floor = arms, inner, models, floor
         self._last: RequestView | None = None
         self._stored: Any = None  # settings of the models, until their arrays are read from a file
 
     @classmethod
-    def fresh(cls, arms: Open, features: Features, *, learning_rate: LearningRate, implicit: bool) -> Self:
-        """Make a learner that has learned nothing."""
+    def fresh(cls, arms: Open, features: Features, *, learning_rate: LearningRate, implicit: bool, floor: float) -> Self:
+        """Make a learner that has learned nothing. `floor`: the policy's, the share of decisions that is uniform over arms."""
         inner = Featured.fresh(arms.labels, features, None, learning_rate=learning_rate, implicit=implicit, takes_advice=True)
-        return cls(arms, inner, ArmModels.fresh(features, arms.known))
+        return cls(arms, inner, ArmModels.fresh(features, arms.known), floor)
 
     # -- a round -------------------------------------------------------------------------------------------------------
 
@@ -135,9 +140,22 @@ class OpenArms(Learner):
         return len(view.names)
 
     def choose(self, view: RequestView, mask: Masks | None, u: float) -> Choice:
-        groups = view.represent(mask)
-        group, probability, advice = self.inner.mixture.state.decide(view.key, groups, u)
-        return int(view.best[group]), probability, advice
+        groups, share = view.represent(mask), self.group_share
+        state = self.inner.mixture.state
+        if u >= share:
+            group, probability, advice = state.decide(view.key, groups, rest_of(u, share))
+            return int(view.best[group]), add_share(probability, share, view.represented), advice
+        of_groups = np.empty(len(view.best))
+        state.fill(view.key, groups, of_groups)
+        among = np.flatnonzero(view.best < len(view.names))
+        group = int(among[min(int(u / share * len(among)), len(among) - 1)])
+        return int(view.best[group]), add_share(float(of_groups[group]), share, len(among)), state.advised(group)
+
+    @property
+    def group_share(self) -> float:
+        """The share of its decisions that is uniform over representatives: each then has what the baseline shift needs, whatever the floor."""
+        needed = self.inner.uniform_share
+        return needed if needed == 0.0 or self.floor == 0.0 else min(1.0, needed / max(needed, 1.0 - self.floor))
 
     def fill(self, view: RequestView, mask: Masks | None, p: Floats) -> None:
         groups = view.represent(mask)
@@ -145,7 +163,7 @@ class OpenArms(Learner):
         self.inner.mixture.state.fill(view.key, groups, of_groups)
         p[:] = 0.0
         there = view.best < len(view.names)
-        p[view.best[there]] = of_groups[there]
+        p[view.best[there]] = mix(of_groups[there], None, self.group_share)
 
     def advice(self, arm: int) -> float:
         view = self._last
@@ -186,7 +204,7 @@ class OpenArms(Learner):
         return self._with(self.inner if inner is None else inner, models)
 
     def _with(self, inner: Featured, models: ArmModels) -> Self:
-        return type(self)(self.arms, inner, models)
+        return type(self)(self.arms, inner, models, self.floor)
 
     # -- tables --------------------------------------------------------------------------------------------------------
 

@@ -11,12 +11,14 @@ from .style import HATCHES, looks
 
 if TYPE_CHECKING:
     from ..explain import Explanation, Region
+    from ..explain.arms import ArmsExplanation
 
 __all__ = [
     "arm_colour",
     "explanation_png",
     "literal",
     "looks",
+    "plot_effects",
     "plot_explanation",
     "plot_importance",
     "require_matplotlib",
@@ -79,6 +81,26 @@ def plot_importance(explanation: "Explanation", ax: Any = None) -> Any:
     add_title(ax, "What matters: how often the arm changes when the value is another context's", loc="left")
     ax.spines[["top", "right", "bottom"]].set_visible(False)
     ax.tick_params(length=0)
+    return ax
+
+
+def plot_effects(explanation: "ArmsExplanation", ax: Any = None) -> Any:
+    """Draw the clear effects of features of arms, those of the largest feature at the top, with their errors; return the axes.
+
+    >>> import hsb
+    >>> plot_effects(hsb.HSB(arms=hsb.Open()).explain()).get_title(loc="left")
+    'What features of arms change: the predicted reward'
+    """
+    bars = [(f"{feature.name}: {effect.level}", effect)
+            for feature in explanation.features for effect in feature.effects if effect.is_clear][:MOST_BARS][::-1]  # fmt: skip
+    ax = new_axes(ax, (WIDE, 0.9 + LINE * len(bars)))
+    changes, errors = [effect.change for _, effect in bars], [effect.error for _, effect in bars]
+    ax.barh(range(len(bars)), changes, xerr=errors, color=GREY, ecolor="black", height=0.65)
+    ax.set_yticks(range(len(bars)), [literal(name, 32) for name, _ in bars])
+    ax.axvline(0.0, color="black", linewidth=0.8)
+    add_title(ax, "What features of arms change: the predicted reward", loc="left")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
     return ax
 
 

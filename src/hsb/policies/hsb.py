@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from .. import reproducible_math, theory
-from ..checks import flag, is_number, stop_prior, whole
+from ..checks import flag, floor_share, is_number, stop_prior, whole
 from ..errors import InputError, quoted
 from ..features import Features
 from ..features.declared import nearest
@@ -27,7 +27,7 @@ from ..structures import Structure, from_dict
 from ..types import Arms, Outside, Range, Seed
 
 if TYPE_CHECKING:
-    from ..explain import Explanation
+    from ..explain import ArmsExplanation, Explanation
     from ..logs import Batch, Log
 
 MOST_SLOTS = 1000  # with open arms
@@ -150,9 +150,8 @@ class HSB(Policy):
         learner: Structured | Featured | OpenArms
         if opened is not None:
             _refuse_with_open(structure=structure, horizon=horizon, regions=regions, stop=stop, arm_features=arm_features)
-            learner = OpenArms.fresh(
-                opened, _features(features), learning_rate=learning_rate, implicit=flag("implicit", implicit)
-            )
+            options: Any = {"learning_rate": learning_rate, "implicit": flag("implicit", implicit)}
+            learner = OpenArms.fresh(opened, _features(features), **options, floor=floor_share(floor))
         elif structure is None:
             settings = {"horizon": horizon, "regions": regions, "drift": drift, "stop": stop}
             _refuse_without_structure([name for name, value in settings.items() if value != STRUCTURE_ONLY[name]])
@@ -290,11 +289,12 @@ class HSB(Policy):
         effort: float = 1.0,
         slot: int = 0,
         progress: Callable[[int, int], None] | None = None,
-    ) -> Explanation:
+    ) -> Explanation | ArmsExplanation:
         """Return what the policy plays as rules: regions, their arms, and probabilities. The `Explanation` prints and has `.plot()`.
 
         For the default, the rules name the arm played most in each region; they are fitted to the policy's decisions, and `.agreement` is the
-        share of decisions that they match. With a horizon, a rate or another drift, the rules are the most probable mapping.
+        share of decisions that they match. With a horizon, a rate or another drift, the rules are the most probable mapping. With
+        `arms=hsb.Open()` there are no rules: the `ArmsExplanation` says which features of arms matter (`docs/arms.md`), and takes only `top`.
 
         The method explains a copy, so other threads can decide and learn meanwhile.
 
@@ -331,14 +331,24 @@ class HSB(Policy):
         with self.lock:
             settle(self)
             frozen = copying.copy(self)
+            whole_learner = frozen.learner.rank(whole("slot", slot, 0))
             frozen.learner = frozen._rank(slot)
             frozen.rounds = frozen.learner.rounds
+        if isinstance(whole_learner, OpenArms):
+            _refuse_with_open(names=names, contexts=contexts, log=log, rules=None if rules == 12 else rules)
+            return frozen._explain_arms(whole_learner, top)
         explanation = frozen._explain(names, contexts, rules, top, effort, progress)
         if log is None:
             return explanation
         from ..evaluate.off_policy.by_rule import with_earnings
 
         return with_earnings(explanation, frozen, log)
+
+    def _explain_arms(self, learner: OpenArms, top: int | None) -> ArmsExplanation:
+        """Return `explain` of a learner with open arms that nothing else uses."""
+        from ..explain.open_arms import explain_arms
+
+        return explain_arms(learner.models, self.loss_scale, learner.inner.mixture.state.members, self.arms, top)
 
     def _explain(
         self,
@@ -355,8 +365,7 @@ class HSB(Policy):
 
         learner = self._rank(0)
         options: dict[str, Any] = {"names": names, "rules": rules, "top": top, "effort": effort, "progress": progress}
-        if self.learner.takes_requests:
-            raise InputError("explain is for a fixed list of arms; this policy has arms=hsb.Open().")
+        assert not isinstance(learner, OpenArms)
         if isinstance(learner, Featured):
             points: Any = None if contexts is None else learner.check(contexts)[0]
             sample = None if points is None else points.raw(learner.reader, 0, len(points))[0]

@@ -38,6 +38,11 @@ def explain_policy(policy: Any, updates: Callable[[], Iterable[Update]] | None =
             "rules": None,
             "why": "This policy sees encoded contexts, so its rules would be about the encoding, not about features.",
         }
+    if policy.learner.takes_requests:
+        return {
+            "rules": None,
+            "why": "The arms of this policy come with each request, so no rule names an arm: policy.explain().",
+        }
     try:
         explanation = policy.explain().merged()
     except InputError as error:

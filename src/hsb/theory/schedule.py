@@ -49,20 +49,24 @@ class BaselineShift(NamedTuple):
     """The largest share of rounds that is uniform for the shift; it limits b."""
     first: int
     """The number of rounds learned after which b is first set; it is set again whenever they double."""
+    beside: bool = False
+    """Whether its uniform share comes beside the floor, not within it: over representatives of groups, and the floor over all arms."""
 
     def round_cost(self, step: float, floor: float) -> float:
         """Return the maximum cost of a round beyond the floor; `step` is M times the rate.
 
-        With the uniform share u = max(floor, step b) the cost is max((1 - b)^2 / 2, (e - 2) b^2) step / (1 - u) + u - floor; the second term is
-        for arms that lose less than b. It is convex in b, so largest at one end of the range of b. A decision from before b was set is learned
-        without a shift: step / (2 (1 - u)).
+        With the uniform share u = max(floor, step b), or floor + step b if it is `beside`, the cost is
+        max((1 - b)^2 / 2, (e - 2) b^2) step / (1 - u) + u - floor; the second term is for arms that lose less than b. It is convex in b, so
+        largest at one end of the range of b. A decision from before b was set is learned without a shift: step / (2 (1 - u)).
 
         >>> shift = BaselineShift(largest=0.5, share=0.05, first=256)
         >>> [round(shift.round_cost(step, 0.0) / step, 3) for step in (0.01, 0.1, 1.0)]
         [0.68, 0.689, 0.526]
         """
         b = min(self.largest, self.share / step)
-        uniform = max(floor, step * b)
+        uniform = floor + step * b if self.beside else max(floor, step * b)
+        if uniform >= 1.0:
+            return math.inf
         second = max((1.0 - b) ** 2 / 2.0, SECOND_ORDER * b**2)
         return max(step / 2.0 / (1.0 - uniform), second * step / (1.0 - uniform) + uniform - floor)
 
