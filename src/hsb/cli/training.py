@@ -7,6 +7,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..evaluate.off_policy.distributions import distributions
+from ..features.arm_kinds import ArmKinds
 from ..logs import Batch
 from ..logs.log import NOTHING, Log, View
 from ..play.named import own_contexts, read_for
@@ -24,8 +25,10 @@ class Watched(View):
         super().__init__(log)
         self.tally = TrainingCounts() if tally is None else tally
 
-    def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> Log:
-        return Watched(self.log.by_name(known, complete=complete), self.tally)
+    def by_name(
+        self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False, arms: ArmKinds | None = None
+    ) -> Log:
+        return Watched(self.log.by_name(known, complete=complete, arms=arms), self.tally)
 
     def __iter__(self) -> Iterator[Batch]:
         self.tally.__init__()  # type: ignore[misc]

@@ -14,6 +14,7 @@ import numpy as np
 from ..engine.state import EVERY_ARM
 from ..errors import InputError, quoted
 from ..features import Features
+from ..features.arm_kinds import ArmKinds
 from ..features.request import Request
 from ..policy.learner import Also, Choice, Learner, Memo
 from ..policy.open import Open
@@ -201,19 +202,20 @@ class OpenArms(Learner):
         return requests, 0
 
     def validator(self) -> Callable[[Any], object]:
-        of_context, reader = self.inner.validator(), self.models.arm_reader
+        of_context, kinds = self.inner.validator(), self.arm_kinds
 
         def read(request: Any) -> None:
-            nonlocal reader
             if type(request) is not Request:
                 self.read(request)  # raises
             of_context(request.context)
             for features in request.arms.values():
-                if features and reader.look(features)[1]:
-                    reader = reader.copy() if reader is self.models.arm_reader else reader
-                    reader.admit(dict(features))
+                kinds.check(features)
 
         return read
+
+    @property
+    def arm_kinds(self) -> ArmKinds:
+        return ArmKinds(self.models.arm_reader)
 
     def contexts(self, table: Any, points: list[Request]) -> list[Any]:
         return [request.copy() for request in points]

@@ -1,0 +1,38 @@
+"""The kinds of the features of arms, which the values that come first determine."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import InputError
+from .reader import FeatureReader
+
+
+class ArmKinds:
+    """The kinds of features of arms: those that `reader` knows, and those of the arms checked since. The reader itself is not changed.
+
+    >>> from hsb.features import Features
+    >>> kinds = ArmKinds(FeatureReader(Features()))
+    >>> kinds.check({"price": 9})
+    >>> kinds.misfit({"price": "cheap"})
+    ('price', 'number')
+    """
+
+    def __init__(self, reader: FeatureReader) -> None:
+        self.reader, self._is_copy = reader, False
+
+    def check(self, features: Mapping[str, Any] | None) -> None:
+        """Check the features of an arm and remember the kinds of new ones. Raises `InputError` for a value of another kind."""
+        if not features or not self.reader.look(features)[1]:
+            return
+        if not self._is_copy:
+            self.reader, self._is_copy = self.reader.copy(), True
+        self.reader.admit(dict(features))
+
+    def misfit(self, features: Mapping[str, Any]) -> tuple[str, str | None] | None:
+        """Return the first feature that `check` does not take, and the kind that it has had; None if it takes each of them alone."""
+        for name, value in features.items():
+            try:
+                self.reader.look({name: value})
+            except InputError:
+                return name, (self.reader.named_columns or {}).get(name)
+        return None
