@@ -72,7 +72,8 @@ def _of_columns(row: ByFeature) -> Listed | str:
         return "a column of features of arms has no list, with a value for each available arm"
     if len(set(map(len, columns.values()))) != 1:
         return "the lists of features of arms have different lengths"
-    return None, [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    arms = (zip(columns, values, strict=True) for values in zip(*columns.values(), strict=True))
+    return None, [{name: value for name, value in arm if value is not None} for arm in arms]
 
 
 def parse_json(text: str) -> Any:
