@@ -16,6 +16,7 @@ from .formats.obd import COLUMNS, obd_files
 from .formats.table import CsvFiles, Frame, ParquetFiles, frame_names, header, kind_of, parquet_names
 from .formats.text import BOM, DAMAGE, open_bytes
 from .formats.vw import VWFiles
+from .formats.vw_adf import AdfFiles, is_adf
 from .limits import LIMITS, Limits
 from .log import Log, OnError
 from .row_log import RowLog
@@ -24,6 +25,7 @@ from .rows import Meaning
 Format = Literal["yahoo-r6b", "yahoo-r6a", "obd", "jsonl", "dsjson", "vw", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 VW = re.compile(rb"(?:[1-9][0-9]* )*[1-9][0-9]*:[-+.0-9eE]+:[.0-9eE-]+ [^|]*\|")
+ADF = re.compile(rb"shared ?(?:'[^ |]*)? ?\|")
 DIGITS = re.compile(r"([0-9]+)")  # part-2.parquet comes before part-10.parquet
 MOST_ROWS, MOST_NAMES = 1 << 24, 1 << 20
 NAMES: dict[str, str] = {"yahoo-r6b": "ydata-fp-td-clicks-v2_0.*", "yahoo-r6a": "ydata-fp-td-clicks-v1_0.*"}
@@ -88,8 +90,8 @@ def open(
     are named by their path, "user.age". Lines of decisions on `hsb.features.Request`, as `Decision.to_dict` gives them, have features of arms. Parquet files that `hsb.logs.write` made need no column names.
 
     In "obd" the default context is the position and four categories of the user; `context` and `categories` choose other columns. In "dsjson"
-    `context` lists paths of shared features, and `arm` is the path of an action's name, or "index". In "vw" `context` lists feature names.
-    Costs in both become rewards: -cost, or, with a `loss_range`, low + high - cost.
+    `context` lists paths of shared features, and `arm` is the path of an action's name, or "index". In "vw" `context` lists feature names; in
+    VW's text with a line for each action an action is named by its tag or its features, or, with `arm="index"`, by its number from 1. Costs in both become rewards: -cost, or, with a `loss_range`, low + high - cost.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -126,7 +128,7 @@ def open(
     def columns(there: Sequence[str]) -> ColumnRoles:
         """Return the roles of a table's columns; without `context`, all other columns that have a name are features."""
         roles = named | {"arm_features": columns_of_features(named["arm_features"], there)}
-        taken = {name for role in roles.values() for name in _columns_in(role)}
+        taken = [name for role in roles.values() for name in _columns_in(role)]
         rest = tuple(name for name in dict.fromkeys(there) if isinstance(name, str) and name and name not in taken)
         return ColumnRoles.of(meaning if features or arm is None else meaning._replace(context=rest), **roles)
 
@@ -143,8 +145,9 @@ def open(
         return RowLog(ParquetFiles(paths, columns(parquet_names(paths[0]))), rows=rows)
     if format == "jsonl":
         return RowLog(JsonFiles(paths, meaning, named), rows=rows)
-    if format == "dsjson":
-        named.pop("arm")  # this format takes arm=
+    of_actions = format == "vw" and is_adf(paths[0], limits)
+    if format == "dsjson" or of_actions:
+        named.pop("arm")  # these formats take arm=
     _refuse(format, named)
     if format == "dsjson":
         return RowLog(DsjsonFiles(paths, meaning, arm), rows=rows)
@@ -153,7 +156,7 @@ def open(
         return RowLog(obd_files(paths, meaning), rows=rows)
     _refuse(format, {"categories": categories or None})
     if format == "vw":
-        return RowLog(VWFiles(paths, meaning), rows=rows)
+        return RowLog(AdfFiles(paths, meaning, arm) if of_actions else VWFiles(paths, meaning), rows=rows)
     _refuse(format, {"context": context, "arms": arms})
     if format == "parquet":
         return StoredLog(paths, rows=rows)
@@ -256,7 +259,7 @@ def _detect_format(path: Path, is_mapped: bool) -> Format:
         return "jsonl"
     if name.endswith((".dsjson", ".json", ".jsonl")) or start.lstrip().startswith(b'{"'):
         return "dsjson"
-    if name.endswith(".vw") or VW.match(start):
+    if name.endswith(".vw") or VW.match(start) or ADF.match(start):
         return "vw"
     raise FileError(
         f"{path} is not in any of the formats {', '.join(FORMATS)}, as far as its name and first lines show. Give format=."
