@@ -95,6 +95,10 @@ def training_lines(values: dict[str, Any]) -> list[str]:
         lines.append(f"  {column['name']}: {column['kind'] or 'only missing values'}{share}")
     if len(columns) > COLUMNS:
         lines.append(f"  ... and {len(columns) - COLUMNS} more columns")
+    for column in values["arm_columns"][:COLUMNS]:
+        lines.append(f"  of arms, {column['name']}: {column['kind'] or 'only missing values'}")
+    if len(values["arm_columns"]) > COLUMNS:
+        lines.append(f"  ... and {len(values['arm_columns']) - COLUMNS} more features of arms")
     if values["average_reward"] is not None:
         lines.append(f"average reward of the log {values['average_reward']:.4f}")
     if values["match"] is not None:
@@ -116,14 +120,16 @@ def report(policy: Policy, encoder: Any, log: Watched, learned: int, seconds: fl
     tally, known = log.tally, getattr(policy.learner if encoder is None else encoder, "named_columns", None)
     columns, rows, total = tally.columns(known), tally.rows, tally.total
     skipped = len(log.problems)
+    of_arms = policy.learner.arm_kinds
     share, rows_compared = agreement_with_log(policy, log.log, encoder)
     rules, agreement = first_rules(policy) if encoder is None else ([], None)
     return {
         "learned": learned,
         "skipped": skipped,
-        "arms": len(policy.arms),
+        "arms": len(log.arms if policy.learner.takes_requests else policy.arms),
         "kind": type(policy).__name__,
         "columns": columns,
+        "arm_columns": [] if of_arms is None else [{"name": name, "kind": kind} for name, kind in of_arms.named.items()],
         "average_reward": total / rows if rows else None,
         "match": share,
         "matched_rows": rows_compared,

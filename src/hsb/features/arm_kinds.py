@@ -28,11 +28,16 @@ class ArmKinds:
             self.reader, self._is_copy = self.reader.copy(), True
         self.reader.admit(dict(features))
 
+    @property
+    def named(self) -> dict[str, str | None]:
+        """The known features by name, with their kinds, None if all was missing so far."""
+        return self.reader.named_columns or {}
+
     def misfit(self, features: Mapping[str, Any]) -> tuple[str, str | None] | None:
         """Return the first feature that `check` does not take, and the kind that it has had; None if it takes each of them alone."""
         for name, value in features.items():
             try:
                 self.reader.look({name: value})
             except InputError:
-                return name, (self.reader.named_columns or {}).get(name)
+                return name, self.named.get(name)
         return None
