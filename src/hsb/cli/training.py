@@ -95,10 +95,10 @@ def training_lines(values: dict[str, Any]) -> list[str]:
         lines.append(f"  {column['name']}: {column['kind'] or 'only missing values'}{share}")
     if len(columns) > COLUMNS:
         lines.append(f"  ... and {len(columns) - COLUMNS} more columns")
-    for column in values["arm_columns"][:COLUMNS]:
-        lines.append(f"  of arms, {column['name']}: {column['kind'] or 'only missing values'}")
-    if len(values["arm_columns"]) > COLUMNS:
-        lines.append(f"  ... and {len(values['arm_columns']) - COLUMNS} more features of arms")
+    of_arms = values["arm_columns"]
+    lines += [f"  of arms, {column['name']}: {column['kind'] or 'only missing values'}" for column in of_arms[:COLUMNS]]
+    if len(of_arms) > COLUMNS:
+        lines.append(f"  ... and {len(of_arms) - COLUMNS} more features of arms")
     if values["average_reward"] is not None:
         lines.append(f"average reward of the log {values['average_reward']:.4f}")
     if values["match"] is not None:

@@ -248,6 +248,8 @@ def _detect_format(path: Path, is_mapped: bool) -> Format:
     words = [word.strip(b'\r"').decode(errors="replace") for word in start.partition(b"\n")[0].split(b",")]
     if not is_mapped and set(COLUMNS.names) <= set(words):
         return "obd"
+    if ADF.match(start):
+        return "vw"
     if (is_mapped and not start.lstrip().startswith(b"{")) or path.name.removesuffix(".gz").endswith(".csv"):
         return "csv"
     for line in start.splitlines():
@@ -259,7 +261,7 @@ def _detect_format(path: Path, is_mapped: bool) -> Format:
         return "jsonl"
     if name.endswith((".dsjson", ".json", ".jsonl")) or start.lstrip().startswith(b'{"'):
         return "dsjson"
-    if name.endswith(".vw") or VW.match(start) or ADF.match(start):
+    if name.endswith(".vw") or VW.match(start):
         return "vw"
     raise FileError(
         f"{path} is not in any of the formats {', '.join(FORMATS)}, as far as its name and first lines show. Give format=."
