@@ -30,3 +30,14 @@ def test_a_policy_has_the_kinds_of_the_arms_that_it_played():
     policy.learn(policy.decide({"age": 31}, arms={"a": {"price": 9}}), reward=1)
     assert policy.learner.arm_kinds.named == {"price": "number"}
     assert hsb.HSB(arms=["a", "b"]).learner.arm_kinds is None
+
+
+def test_an_arm_with_the_values_of_the_last_time_has_the_same_dict():
+    kinds = ArmKinds(FeatureReader(Features()))
+    first = {"price": 9, "is_new": True}
+    assert kinds.check_arm("a", first) is first and kinds.check_arm("a", {"is_new": True, "price": 9}) is not first
+    kinds.check_arm("a", first)
+    assert kinds.check_arm("a", dict(first)) is first and kinds.check_arm("b", dict(first)) is not first
+    assert kinds.check_arm("a", None) is None
+    with pytest.raises(hsb.InputError, match="'is_new' has had True or False; given a number"):
+        kinds.check_arm("a", {"price": 9, "is_new": 1})  # equal in Python

@@ -1,10 +1,12 @@
 """The kinds of the features of arms, which the values that come first determine."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from ..errors import InputError
 from .reader import FeatureReader
+
+MOST = 1 << 16  # arms whose features are remembered
 
 
 class ArmKinds:
@@ -19,6 +21,20 @@ class ArmKinds:
 
     def __init__(self, reader: FeatureReader) -> None:
         self.reader, self._is_copy = reader, False
+        self._checked: dict[Hashable, dict[str, Any]] = {}
+
+    def check_arm(self, arm: Hashable, features: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Check the features of an arm, and return them: the same dict as the last time, if the arm had the same values then."""
+        if features is None:
+            return None
+        before = self._checked.get(arm)
+        if before == features and before is not None and list(map(type, before.values())) == list(map(type, features.values())):
+            return before
+        self.check(features)
+        if len(self._checked) >= MOST:
+            self._checked.clear()
+        self._checked[arm] = features
+        return features
 
     def check(self, features: Mapping[str, Any] | None) -> None:
         """Check the features of an arm and remember the kinds of new ones. Raises `InputError` for a value of another kind."""

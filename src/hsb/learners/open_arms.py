@@ -208,8 +208,9 @@ class OpenArms(Learner):
             if type(request) is not Request:
                 self.read(request)  # raises
             of_context(request.context)
-            for features in request.arms.values():
-                kinds.check(features)
+            for arm, features in request.arms.items():
+                if features:
+                    kinds.check_arm(arm, features)
 
         return read
 

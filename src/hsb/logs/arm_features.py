@@ -11,9 +11,11 @@ from ..features.arm_kinds import ArmKinds
 from ..features.request import MOST
 from ..files.json_values import decode_context
 from .named import WORDS
+from .values import Column
 
 Listed = tuple[list[Any] | None, list[Any]]
 """Arms, None if they are those available, in their order; and the features of each."""
+PLAIN = frozenset({float, int, str, bool, type(None)})
 DEEPEST = 30  # levels of the features of an arm
 SHAPES = "an object from each arm to its features, or a list of features in the order of the available arms"
 
@@ -76,6 +78,16 @@ def _of_columns(row: ByFeature) -> Listed | str:
     return None, [{name: value for name, value in arm if value is not None} for arm in arms]
 
 
+def parsed_once(column: Column) -> list[Any]:
+    """Return a column of features of arms with the values of JSON text in its place; text that is no JSON stays.
+
+    >>> parsed_once(['{"a": {"price": 9}}', "price", None])
+    [{'a': {'price': 9}}, 'price', None]
+    """
+    parsed = [parse_json(value) if isinstance(value, str) else None for value in column]
+    return [value if other is None else other for value, other in zip(column, parsed, strict=True)]
+
+
 def parse_json(text: str) -> Any:
     """Return the value of JSON text, None for other text."""
     try:
@@ -96,9 +108,12 @@ def flat_features(features: Mapping[str, Any] | None) -> dict[str, Any] | None:
     >>> flat_features({"topic": "news", "text": {"words": 20}, "at": [0.5, 2], "j": [{"title": "x"}], "tags": ["new", "sale"]})
     {'topic': 'news', 'text.words': 20, 'at.0': 0.5, 'at.1': 2, 'j.title': 'x', 'tags': ['new', 'sale']}
     """
+    if not features:
+        return None
+    if PLAIN.issuperset(map(type, features.values())):
+        return dict(features)
     by_path: dict[str, Any] = {}
-    if features:
-        _add(by_path, "", features, DEEPEST)
+    _add(by_path, "", features, DEEPEST)
     return by_path or None
 
 
@@ -141,11 +156,11 @@ def arms_of_row(
     arms: dict[Hashable, dict[str, Any] | None] = {}
     for arm in available:
         try:
-            arms[arm] = flat = flat_features(by_arm.get(arm))
+            flat = flat_features(by_arm.get(arm))
         except (ValueError, TypeError, FileError):
             return f"the features of an arm have more than {DEEPEST} levels, or a time that is none"
         try:
-            kinds.check(flat)
+            arms[arm] = kinds.check_arm(arm, flat)
         except InputError:
             return _misfit(flat or {}, kinds)
     return arms

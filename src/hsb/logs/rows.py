@@ -14,7 +14,7 @@ from ..checks import is_hashable
 from ..errors import InputError, quoted
 from ..features.arm_kinds import ArmKinds
 from ..types import Floats, Ints
-from .arm_features import arms_of_row, read_arms
+from .arm_features import arms_of_row, parsed_once, read_arms
 from .batch import Batch, Pools, number_pools
 from .limits import LIMITS, Limits
 from .log import OnError, Problem
@@ -132,6 +132,9 @@ class RowChecker:
         """Return the rows that can be used; report the others, each with its first problem."""
         n = len(rows.arm)
         why = Why(n)
+        if rows.arm_features is not None and (self.meaning.in_features or self.arm_kinds is not None):
+            features = parsed_once(rows.arm_features)
+            rows = rows._replace(arm_features=features, available=features if self.meaning.in_features else rows.available)
         values = numbers(rows.value)
         probabilities = self._probabilities(rows)
         self._numeric(self._value, rows, rows.value, values)
@@ -155,7 +158,7 @@ class RowChecker:
             why.note(np.asarray(np.isnan(table).any(axis=1)), "a column of available is neither true nor false")
             truth = table == 1.0
         is_listed = self.meaning.offers == "lists" and rows.available is not None
-        features = self._arm_features(rows, why) if is_listed else None
+        arm_features = self._arm_features(rows, why) if is_listed else None
         arm, pool, pools = self._lists(rows, why, list(shown)) if is_listed else self._arms_shown(rows, why, shown, truth)
         for i, reason in why:
             self.report(Problem(rows.file, int(rows.line[i]), reason))
@@ -170,7 +173,7 @@ class RowChecker:
         known = 1.0 / pools.sizes[pool] if isinstance(self.meaning.probabilities, str) else probabilities[good]
         columns = (points, arm[good], rewards[good], known, seconds[good], pool, pools)
         estimated = self.meaning.probabilities == "estimate"
-        return Batch(*columns, tuple(self.arms), named, estimated, None if features is None else features[good])
+        return Batch(*columns, tuple(self.arms), named, estimated, None if arm_features is None else arm_features[good])
 
     def _arm_features(self, rows: Rows, why: Why) -> NDArray[Any] | None:
         """Return the available arms of each row with their features; None if nobody asks for them, or the log has none."""
