@@ -1,0 +1,38 @@
+"""What a decision's row says, in names: arms and baseline; and the decision computed again."""
+
+import json
+from typing import TYPE_CHECKING
+
+from .requests import read_context
+from .rows import DecisionRow
+from .sampling import indices_of
+
+if TYPE_CHECKING:
+    from .policy_state import Served
+
+
+def recompute(served: "Served", row: DecisionRow) -> DecisionRow:
+    """Return a decision as it follows from its request. `served` is at its version. Raises InputError, ValueError or IndexError if that is impossible."""
+    baseline, context = baseline_name(served, row), read_context(row)
+    if row.played is not None:
+        return served.decide(row.id, context.context, None, baseline, True, row.at, arms=context.arms)
+    return served.decide(row.id, context, available_names(served, row), baseline, True, row.at)
+
+
+def available_names(served: "Served", row: DecisionRow) -> list[str]:
+    """Return the arms that were available for a decision; none if they came with a request that was forgotten."""
+    if row.played is None:
+        return [served.arms[index] for index in indices_of(row.available)]
+    return [str(arm) for arm in read_context(row).arms] if row.context else []
+
+
+def baseline_name(served: "Served", row: DecisionRow) -> str | None:
+    """Return the baseline of a decision; None if it has none, or if it came with a request that was forgotten."""
+    if row.baseline is None or (row.played is not None and not row.context):
+        return None
+    return (served.arms if row.played is None else available_names(served, row))[row.baseline]
+
+
+def describe_context(row: DecisionRow) -> str:
+    """Return the context of a decision as JSON, without arms that came with it; null if it was forgotten."""
+    return json.dumps(read_context(row).context) if row.played is not None and row.context else row.context or "null"
