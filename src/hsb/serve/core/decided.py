@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def recompute(served: "Served", row: DecisionRow) -> DecisionRow:
-    """Return a decision as it follows from its request. `served` is at its version. Raises InputError, ValueError or IndexError if that is impossible."""
+    """Return a decision as it follows from its request and the policy at its version. Raises InputError, ValueError or IndexError."""
     baseline, context = baseline_name(served, row), read_context(row)
     if row.played is not None:
         return served.decide(row.id, context.context, None, baseline, True, row.at, arms=context.arms)

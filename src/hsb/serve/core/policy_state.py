@@ -224,7 +224,7 @@ class Served:
         assert self.open is not None
         self._context(context)
         request, text = write_request(context, arms)
-        settings, u, names = self.settings, u_of(self.secret, id), list(request.arms)
+        settings, u, names = self.settings, u_of(self.secret, id), [str(arm) for arm in request.arms]
         base = (
             baseline_of(names, settings.baseline if baseline is None else baseline, settings.ramp)
             if settings.ramp < 1.0
@@ -234,7 +234,7 @@ class Served:
         decision = self.live.policy.propose(request, u=u, mixed=mixed)
         counts, groups = count_groups(self.open, request)
         body = self.question(context, None, baseline, activate, arms)
-        index = names.index(decision.arm)
+        index = names.index(str(decision.arm))
         return self._row(id, decision, groups[index], u, text, counts, base, body, timestamp, key)._replace(played=names[index])
 
     def decide_all(self, messages: Sequence[Decide], timestamp: int) -> list[DecisionRow | None]:
@@ -307,7 +307,7 @@ class Served:
 
     def question(self, context: Any, available: Any, baseline: str | None, activate: bool, arms: Any = None) -> bytes:
         """Return the fingerprint of a request, whether or not it can be answered."""
-        text = self._context(context)
+        text: str | None = self._context(context)
         if arms is not None:
             context, text = {"$request": [context, arms]}, None
         try:
@@ -427,14 +427,13 @@ def check_import(body: bytes, served: Served, read: Any = None) -> Any:
     """Return the policy of a file, or `read`, the policy if it was read before. Raises InputError if its arms are not the available ones."""
     policy = read_file(body) if read is None else read
     if not same_arms(policy, served.open, served.active_arms):
+        names = ", ".join(map(quoted, served.active_arms))
         fix = (
             "Add or remove arms first."
             if served.open is None
             else "With arms that come with each request both must have the same groups."
         )
-        raise InputError(
-            f"The file's arms are {', '.join(map(quoted, policy.active_arms))}; here they are {', '.join(map(quoted, served.active_arms))}. {fix}"
-        )
+        raise InputError(f"The file's arms are {', '.join(map(quoted, policy.active_arms))}; here they are {names}. {fix}")
     return policy
 
 
