@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -193,6 +193,14 @@ class ArmModels:
         kernels.learn_rows(models, x, g, self.recent.slots[order], self.recent.losses[order])
         models.stack[kernels.ROUNDS] = rounds
         return ArmModels(x_reader, arm_reader, models, self.known, self.recent, self.begun)
+
+    def rename_texts(self, rename: Callable[[str, int], str | None]) -> ArmModels | None:
+        """Return models whose readers have other names for some categories and tags; None if no name changes."""
+        x_reader, arm_reader = self.x_reader.rename_values(rename), self.arm_reader.rename_values(rename)
+        if x_reader is None and arm_reader is None:
+            return None
+        x_reader, arm_reader = x_reader or self.x_reader, arm_reader or self.arm_reader
+        return ArmModels(x_reader, arm_reader, self.models, self.known, self.recent, self.begun)
 
     # -- copies and files ------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 """What a decision's row says, in names: arms and baseline; and the decision computed again."""
 
-import json
 from typing import TYPE_CHECKING
 
 from .requests import read_context
@@ -31,8 +30,3 @@ def baseline_name(served: "Served", row: DecisionRow) -> str | None:
     if row.baseline is None or (row.played is not None and not row.context):
         return None
     return (served.arms if row.played is None else available_names(served, row))[row.baseline]
-
-
-def describe_context(row: DecisionRow) -> str:
-    """Return the context of a decision as JSON, without arms that came with it; null if it was forgotten."""
-    return json.dumps(read_context(row).context) if row.played is not None and row.context else row.context or "null"

@@ -132,8 +132,13 @@ def read_request(text: str) -> Request:
     >>> read_request(write_request({"age": 31}, {"a17": {"price": 9}, "b3": None})[1])
     Request({'age': 31}, arms=['a17', 'b3'])
     """
+    return request_of(json.loads(text))
+
+
+def request_of(value: Any) -> Request:
+    """Return the request of the journal's plain data. Raises ValueError if it is none."""
     try:
-        context, arms = json.loads(text)["$request"]
+        context, arms = value["$request"]
         return Request(context, dict(arms))
     except (TypeError, KeyError, InputError) as error:
         raise ValueError(f"it is no request: {error}") from None
