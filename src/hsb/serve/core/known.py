@@ -28,6 +28,8 @@ class KnownArms(NamedTuple):
 
 def known_arms(served: Served, most: int = SHOWN) -> KnownArms | None:
     """Return the arms that the policy that plays knows; None if it has a fixed list of arms."""
+    if served.open is None:
+        return None  # without making its policy
     learner = served.live.policy.learner
     if not isinstance(learner, OpenArms):
         return None

@@ -164,6 +164,28 @@ def counts_of(available: bytes) -> list[int]:
     return np.frombuffer(available, dtype=COUNT).tolist()  # type: ignore[no-any-return]
 
 
+def count_arms(available: bytes, groups: int, *, came: bool) -> Any:
+    """Return the number of available arms of each group; if they did not come with the request, each arm is a group.
+
+    >>> count_arms(b"\\x05", 3, came=False).tolist()
+    [1, 0, 1]
+    """
+    counts = np.zeros(groups, dtype=np.int64)
+    if came:
+        own = counts_of(available)
+        counts[: len(own)] = own
+    else:
+        counts[indices_of(available)] = 1
+    return counts
+
+
+def is_baseline(row: DecisionRow) -> bool | None:
+    """Return whether the arm of a decision is its baseline; None if its request was forgotten."""
+    if row.played is None or row.baseline is None:
+        return row.arm == row.baseline
+    return list(read_request(row.context).arms)[row.baseline] == row.played if row.context else None
+
+
 def available_count(row: DecisionRow) -> int:
     """Return the number of arms that were available for a decision."""
     return len(indices_of(row.available)) if row.played is None else sum(counts_of(row.available))

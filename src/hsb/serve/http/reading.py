@@ -144,6 +144,10 @@ async def rules(call: Call) -> Reply:
     served, service = find_policy(call), call.service
     key, stored = (served.version, served.live.id), service.explained.get(served.id)
     if stored is None or stored[0] != key:
+        if served.open is not None:
+            raise HttpProblem(
+                422, "refused", "The arms of this policy come with each request, and rules name arms of a fixed list."
+            )
         copy = served.live.policy.copy()
         if not hasattr(copy, "explain"):
             raise HttpProblem(422, "refused", f"The policy is of the kind {type(copy).__name__}, which has no rules. HSB has.")
