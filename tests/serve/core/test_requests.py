@@ -173,8 +173,8 @@ def test_a_file_must_have_the_same_groups(at):
         ({"a": {"price": math.nan}}, "without NaN"),
         ({"a": {"price": math.inf}}, "without NaN"),
         ({"a": {"price": object()}}, "without NaN"),
-        ({f"a{k}": None for k in range(1001)}, "at most 1,000 arms"),
-        ({f"a{k}": None for k in range(100_001)}, "at most 1,000 arms"),
+        ({f"a{k}": None for k in range(1001)}, "at most 1,000 in a request"),
+        ({f"a{k}": None for k in range(100_001)}, "at most 1,000 in a request"),
         ({"a": {"price": "cheap"}}, "Feature 'price' has had a number"),
     ],
 )

@@ -83,9 +83,7 @@ def write_request(context: Any, arms: Any) -> tuple[Request, str]:
             f"arms must be an object from each available arm to its features, e.g. {EXAMPLE}; given {quoted(arms):.200}."
         )
     if len(arms) > MOST_OFFERED:
-        raise InputError(
-            f"arms may hold at most {MOST_OFFERED:,} arms in a request; given {len(arms):,}. Send the most promising."
-        )
+        raise InputError(f"arms must be at most {MOST_OFFERED:,} in a request; given {len(arms):,}. Send the most promising.")
     for arm in arms:
         arm_name(arm)
     request = Request(context, arms)

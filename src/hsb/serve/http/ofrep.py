@@ -114,7 +114,9 @@ def _sticky(call: Call, policy: Served) -> str | None:
     if flag.sticky is None or not isinstance(key, str) or not key:
         return None
     if policy.open is not None:  # other arms are another decision
-        return sticky_id(policy.secret, key, flag.sticky, [str(arm) for arm in _arms(call, policy) or ()], clock().wall)
+        arms = _arms(call, policy)
+        names = [str(arm) for arm in arms] if isinstance(arms, dict | list) else []
+        return sticky_id(policy.secret, key, flag.sticky, names, clock().wall)
     available = flag.available(policy.active_arms)
     out = [arm for arm in policy.arms if arm not in (policy.active_arms if available is None else available)]
     return sticky_id(policy.secret, key, flag.sticky, out, clock().wall)
