@@ -180,7 +180,7 @@ class ArmModels:
         return any(len(strayed_inputs(reader.layout)) for reader in (self.x_reader, self.arm_reader))
 
     def _refitted(self, rounds: int) -> ArmModels:
-        """Return models in new units that have learned the recent rounds anew."""
+        """Return models in new units that have learned the recent rounds again."""
         x_reader, arm_reader = self.x_reader.copy(), self.arm_reader.copy()
         x_reader.refit()
         arm_reader.refit()

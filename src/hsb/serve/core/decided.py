@@ -1,4 +1,4 @@
-"""What a decision's row says, in names: arms and baseline; and the decision computed again."""
+"""Names in the row of a decision, its available arms and its baseline; and the decision computed again."""
 
 from typing import TYPE_CHECKING
 

@@ -77,7 +77,7 @@ def group_names(arms: Open) -> list[str]:
 
 
 def write_request(context: Any, arms: Any) -> tuple[Request, str]:
-    """Return a request of a client, checked, and as the journal holds it. Raises InputError if it is none."""
+    """Return a request of a client, checked, and as the journal holds it. Raises InputError if it is wrong."""
     if not isinstance(arms, dict | list):
         raise InputError(
             f"arms must be an object from each available arm to its features, e.g. {EXAMPLE}; given {quoted(arms):.200}."
@@ -125,7 +125,7 @@ def baseline_of(names: list[Any], baseline: Any, ramp: float) -> int:
 
 
 def read_request(text: str) -> Request:
-    """Return the request that `write_request` wrote. Raises ValueError if it is none.
+    """Return the request that `write_request` wrote. Raises ValueError if it is something else.
 
     >>> read_request(write_request({"age": 31}, {"a17": {"price": 9}, "b3": None})[1])
     Request({'age': 31}, arms=['a17', 'b3'])
@@ -134,7 +134,7 @@ def read_request(text: str) -> Request:
 
 
 def request_of(value: Any) -> Request:
-    """Return the request of the journal's plain data. Raises ValueError if it is none."""
+    """Return the request of the journal's plain data. Raises ValueError if it is something else."""
     try:
         context, arms = value["$request"]
         return Request(context, dict(arms))
@@ -195,7 +195,7 @@ def played_of(arms: list[str], row: DecisionRow) -> str:
 
 
 def same_arms(policy: Any, arms: Open | None, names: list[str]) -> bool:
-    """Whether a policy has these open arms, or, if there are none, this list of arms."""
+    """Whether a policy has these open arms, or, if it is None, this list of arms."""
     own = policy.learner.arms if policy.learner.takes_requests else None
     if arms is None or own is None:
         return arms is own and set(policy.active_arms) == set(names)

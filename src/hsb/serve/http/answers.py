@@ -91,7 +91,7 @@ class CertificateAnswer(Struct):
 
 
 class OpenAnswer(Struct):
-    """How arms that come with each request are grouped, and how many have a model of their own."""
+    """Groups of arms that come with each request, and the number of arms that have a model of their own."""
 
     always: list[str]
     group: str | None

@@ -251,7 +251,7 @@ def describe_decision(policy: Served, row: DecisionRow) -> dict[str, Any]:
         "arm": played_of(policy.arms, row),
         "propensity": row.propensity,
         "version": row.version,
-        **_asked(row),
+        **_describe_request(row),
         **({} if row.context else {"forgotten": True}),
         "available": available_names(policy, row),
         "baseline": baseline_name(policy, row),
@@ -262,7 +262,7 @@ def describe_decision(policy: Served, row: DecisionRow) -> dict[str, Any]:
     }
 
 
-def _asked(row: DecisionRow) -> dict[str, Any]:
+def _describe_request(row: DecisionRow) -> dict[str, Any]:
     """Return the context of a decision, and the arms that came with it."""
     if row.played is None or not row.context:
         return {"context": msgspec.Raw(row.context.encode() or b"null")}
@@ -276,7 +276,7 @@ def query_context(call: Call) -> Any:
 
 
 def query_json(call: Call, name: str) -> Any:
-    """Return the JSON in a field of the query; None if there is none."""
+    """Return the JSON in a field of the query; None without the field."""
     text = call.query.get(name, "null")
     try:
         return json.loads(text, parse_constant=lambda constant: constant)

@@ -131,7 +131,7 @@ class ChangeBody(Body):
 
 
 class OpenBody(Body):
-    """How arms that come with each request are grouped.
+    """Groups of arms that come with each request.
 
     `always`: arms that are nearly always available, each a group of its own. `group`: a feature of the arms, `groups` its values, each of
     which is a group. `known`: the number of arms that have a model of their own.
