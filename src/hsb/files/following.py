@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import weakref
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -71,9 +71,16 @@ class Following:
 
     # -- deciding --------------------------------------------------------------------------------------------------------
 
-    def decide(self, context: Any = None, *, available: Iterable[Hashable] | None = None, u: float | None = None) -> Decision:
+    def decide(
+        self,
+        context: Any = None,
+        *,
+        arms: Mapping[Hashable, Any] | Iterable[Hashable] | None = None,
+        available: Iterable[Hashable] | None = None,
+        u: float | None = None,
+    ) -> Decision:
         """`Policy.decide` of the policy that was read last."""
-        return self.policy.decide(context, available=available, u=u)
+        return self.policy.decide(context, arms=arms, available=available, u=u)
 
     def decide_many(
         self,
@@ -85,9 +92,15 @@ class Following:
         """`Policy.decide_many` of the policy that was read last."""
         return self.policy.decide_many(contexts, available=available, u=u)
 
-    def probabilities(self, context: Any = None, *, available: Iterable[Hashable] | None = None) -> Floats:
+    def probabilities(
+        self,
+        context: Any = None,
+        *,
+        arms: Mapping[Hashable, Any] | Iterable[Hashable] | None = None,
+        available: Iterable[Hashable] | None = None,
+    ) -> Floats:
         """`Policy.probabilities` of the policy that was read last."""
-        return self.policy.probabilities(context, available=available)
+        return self.policy.probabilities(context, arms=arms, available=available)
 
     @property
     def policy(self) -> Policy:
