@@ -16,6 +16,7 @@ from .known_arms import FEWEST, RECENT, EncodedArms, KnownArms, Recent, read_arm
 
 SHARED = 0.25  # prior precision of the shared model, for each pair of an input and one of the arms
 MOST_COLUMNS = 256  # of the shared model; further products share columns
+ENCODED = 1 << 23  # numbers of encoded arms that are kept, 64 MiB
 LOOKED = 256  # rounds between two looks for numbers that left their range
 
 
@@ -89,7 +90,7 @@ class ArmModels:
     def rows(self, request: Request) -> tuple[Ints, dict[Hashable, Mapping[str, Any] | None]]:
         """Return the row of each arm among the encoded ones, and copies of their features."""
         entries, arms = self.encoded.entries, request.arms
-        if len(entries) > 4 * self.known.limit:
+        if len(entries) > min(4 * self.known.limit, ENCODED // self.encoded.columns):
             entries.clear()
         rows, kept = [], {}
         for arm, features in arms.items():

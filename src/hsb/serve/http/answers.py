@@ -115,10 +115,7 @@ class KnownArms(Struct):
 
 
 class PolicyAnswer(Struct):
-    """A policy and its settings. The fields from `pending` on are read from the journal, and present only if one policy is requested.
-
-    `open` is null for a list of arms. Otherwise arms come with each request, `arms` are their groups, and `known_arms` those with a model.
-    """
+    """A policy and its settings; if `open` is not null, `arms` are groups. Fields from `pending` on are given for one policy only."""
 
     name: str
     version: int
