@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError
+from ...features.request import Request
 from ...logs.formats.dsjson import flatten
 from ..core import AddCandidate, Answer, Import, Promote, Served
 from ..core.encoding import HEAD, TRIALS, check_fits, fitted
@@ -13,6 +15,8 @@ from ..core.requests import request_of
 from ..exporting import named_context
 from ..store import views
 from .evaluating import NOT_EVALUATED, check_candidates
+
+MOST_TRIED = 2000  # arms of requests
 
 if TYPE_CHECKING:
     from .service import Service
@@ -25,10 +29,10 @@ async def change(service: Service, kind: Any, policy: str, *arguments: Any) -> A
         return await service.ask(kind, policy, *arguments)
     if kind is not AddCandidate:
         _, newest = await service.readers.quick(views.contexts, served.id, 0, TRIALS)
-        newest = _as_asked(served, newest)
+        newest = _few(_as_asked(served, newest))
     else:
         head, newest = await service.readers.scan(views.contexts, served.id, HEAD, TRIALS)
-        head, newest = _as_asked(served, head), _as_asked(served, newest)
+        newest = _few(_as_asked(served, newest))
         name, spec = arguments
         arguments = name, await service.beside(_complete, served, spec, head)
         await service.beside(_try, served, arguments[1], newest)
@@ -46,6 +50,12 @@ async def check_evaluated(service: Service, served: Served, candidates: dict[str
 def _as_asked(served: Served, contexts: list[Any]) -> list[Any]:
     """Return what policies are given for these contexts of the journal: requests, if arms come with each request."""
     return contexts if served.open is None else [request_of(context) for context in contexts]
+
+
+def _few(asked: list[Any]) -> list[Any]:
+    """Return the first requests, which have at most MOST_TRIED arms in all, since the last trials delay all other requests."""
+    counts = accumulate(len(each.arms) if type(each) is Request else 0 for each in asked)
+    return [each for each, count in zip(asked, counts, strict=True) if count <= MOST_TRIED]
 
 
 def _complete(served: Served, spec: Any, head: list[Any]) -> Any:
