@@ -141,6 +141,22 @@ def test_remote_checks_arms(remote):
         remote.decide({})
 
 
+def test_a_person_is_forgotten(one, remote):
+    """The field is one of the context in the request; names of features of arms are no fields."""
+    _, arms = asked(400)
+    for user in ("alice", "bob", "alice"):
+        decision = remote.decide({"user.id": user}, arms=arms)
+        remote.learn(decision, reward=1.0)
+    ask = "/v1/policies/open/decisions?field={}&value={}"
+    assert one.ask("DELETE", ask.format("topic", "news")).json["forgotten"] == 0
+    assert one.ask("DELETE", ask.format("user.id", "alice")).json["forgotten"] == 2
+    shown = one.get(f"{URL}/{decision.id}").json
+    assert shown["forgotten"] and shown["context"] is None and shown["arm"] == decision.arm and shown["available"] == []
+    models = one.service.core.policies["open"].live.policy.learner.models
+    assert "alice" not in str(models.x_reader.to_dict()) and "bob" in str(models.x_reader.to_dict())
+    learn(remote, 3, first=401)
+
+
 def harmful():
     """Bodies that mean harm, and the statuses that they may get."""
     deep = "[" * 200_000
