@@ -244,6 +244,12 @@ class OpenArms(Learner):
     def with_arm(self, arm: Hashable, features: Any = None) -> Self:
         raise InputError("The arms of this policy come with each request; a new arm just appears there. Groups are fixed.")
 
+    def rename_texts(self, rename: Callable[[str, int], str | None]) -> Self | None:
+        inner, models = self.inner.rename_texts(rename), self.models.rename_texts(rename)
+        if inner is None and models is None:
+            return None
+        return self._with(self.inner if inner is None else inner, self.models if models is None else models)
+
     # -- copies and files ----------------------------------------------------------------------------------------------
 
     def copy(self) -> Self:
