@@ -302,6 +302,7 @@ def test_the_page_names_tests_that_there_are():
         "Y": "play/test_fit.py",
         "S": "policy/test_slots.py",
         "Z": "theory/test_ranked.py",
+        "O": "theory/test_groups.py",
     }
     named = re.findall(r"`(test_[a-z0-9_]+)` \(([A-Z])[):]", PAGE)
     for name, file in named:
