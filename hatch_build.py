@@ -32,7 +32,8 @@ class NativeEngine(BuildHookInterface):
             return
         self.made = tempfile.TemporaryDirectory()
         source = Path(self.root, "src")
-        environment = os.environ | {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
+        paths = [str(source), *filter(None, [os.environ.get("PYTHONPATH")])]  # pip finds its build environment by it
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, "-m", "hsb.engine.native.build", "--out", self.made.name]
         subprocess.run(command, env=environment, cwd=self.root, check=True)
         for name in (LIBRARY, NOTE):

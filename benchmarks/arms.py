@@ -19,9 +19,9 @@ import hsb
 
 KINDS = ("match", "own", "steps")
 VW = {
-    "squarecb": [f"--squarecb --gamma_scale {g} -l {rate}" for g, rate in product((10, 100, 1000), (0.1, 0.5, 2.0))],
+    "squarecb": [f"--squarecb --gamma_scale {g} -l {rate}" for g, rate in product((100, 1000, 10_000), (0.5, 2.0, 5.0))],
     "regcb": [f"--regcb --mellowness {m} -l {rate}" for m, rate in product((0.001, 0.01, 0.1), (0.1, 0.5))],
-    "first": [f"--first {n} -l {rate}" for n, rate in product((300, 1000, 3000), (0.1, 0.5, 2.0))],
+    "first": [f"--first {n} -l {rate}" for n, rate in product((100, 300, 1000), (0.5, 2.0, 5.0))],
 }
 
 

@@ -1,8 +1,15 @@
 """Generated examples are the same every time, and each test has a tier: see `support/tiers.py`."""
 
+import os
+
 import pytest
 from hypothesis import settings
 from support import tiers
+
+if os.environ.get("NUMBA_BOUNDSCHECK") == "1":  # a negative index is an error in kernels
+    from hsb.engine.native.lower import count_from_the_start
+
+    count_from_the_start()
 
 settings.register_profile("same every time", derandomize=True, deadline=None)
 settings.load_profile("same every time")

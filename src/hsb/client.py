@@ -14,6 +14,7 @@ from urllib.parse import quote, urlsplit
 
 from .checks import NAME, is_number, whole
 from .errors import InputError, quoted
+from .features.request import Request
 from .files.json_values import TIMES, encode_context
 
 AGAIN = (429, 503, 507)  # statuses after which the same request may be sent again
@@ -89,11 +90,18 @@ class Remote:
         return f"Remote({f'{self.scheme}://{self.host}{self.prefix}'!r}, policy={self.policy!r})"
 
     def decide(
-        self, context: Any = None, *, available: Iterable[str] | None = None, id: str | None = None, baseline: str | None = None
+        self,
+        context: Any = None,
+        *,
+        arms: Mapping[str, Mapping[str, Any] | None] | Iterable[str] | None = None,
+        available: Iterable[str] | None = None,
+        id: str | None = None,
+        baseline: str | None = None,
     ) -> RemoteDecision:
         """Choose an arm for a context.
 
-        - `available`: the arms to choose among; None: all of them.
+        - `arms`: for a policy whose arms come with each request: a dict from each available arm to its features, or a list of arms.
+        - `available`: for a policy with a list of arms: the arms to choose among; None: all of them.
         - `id`: a name for the decision, at most 64 letters, digits and . _ ~ -; None: a new one. The same `id` again returns the same decision.
         - `baseline`: the arm that gets the share which the policy's `ramp` leaves; None: the baseline in the policy's settings.
         """
@@ -102,12 +110,14 @@ class Remote:
             if isinstance(available, str | bytes) or not isinstance(available, Iterable):
                 raise InputError(f"available must be a list of arms; given {quoted(available)}.")
             body["available"] = list(available)
+        if arms is not None:
+            body["arms"] = _arms(arms)
         if baseline is not None:
             body["baseline"] = baseline
         answer = self._request("POST", f"/v1/policies/{self.policy}/decisions", body)
         about = {"arm": answer["arm"], "propensity": answer["propensity"], "id": answer["id"], "version": answer["version"]}
-        arms = None if available is None else tuple(body["available"])
-        return RemoteDecision(context=context, available=arms, **about)
+        among = body.get("arms", body.get("available"))
+        return RemoteDecision(context=context, available=None if among is None else tuple(among), **about)
 
     def learn(
         self, decision: RemoteDecision | str, *, loss: float | None = None, reward: float | None = None, id: str = "1"
@@ -135,10 +145,13 @@ class Remote:
         answer = self._request("POST", f"/v1/decisions/{name}/reward", {field: float(value), "id": id})
         return str(answer["status"])
 
-    def probabilities(self, context: Any = None) -> dict[str, float]:
-        """Return the probability of each arm for a context, as it would be played now."""
-        text = quote(json.dumps(_plain(context)))
-        answer = self._request("GET", f"/v1/policies/{self.policy}/probabilities?context={text}", None)
+    def probabilities(
+        self, context: Any = None, *, arms: Mapping[str, Mapping[str, Any] | None] | Iterable[str] | None = None
+    ) -> dict[str, float]:
+        """Return the probability of each arm for a context, as it would be played now. `arms` as in `decide`."""
+        text = f"context={quote(json.dumps(_plain(context)))}"
+        text += "" if arms is None else f"&arms={quote(json.dumps(_arms(arms)))}"
+        answer = self._request("GET", f"/v1/policies/{self.policy}/probabilities?{text}", None)
         return dict(answer["probabilities"])
 
     def about(self) -> dict[str, Any]:
@@ -202,6 +215,16 @@ def _plain(context: Any) -> Any:
             f'"features": {{{quoted(dates[0])}: "time"}}; otherwise numbers and text, e.g. when.hour, when.strftime(\'%A\').'
         )
     return plain
+
+
+def _arms(arms: Any) -> Any:
+    """Return the arms of a request as plain data for JSON."""
+    request = Request(None, arms)
+    if wrong := [arm for arm in request.arms if not isinstance(arm, str)]:
+        raise InputError(f"The service's arms have names; given {quoted(wrong[0])}. Give text, e.g. {str(wrong[0])!r:.100}.")
+    if all(features is None for features in request.arms.values()):
+        return list(request.arms)
+    return {arm: None if features is None else _plain(dict(features)) for arm, features in request.arms.items()}
 
 
 def _split_url(url: Any) -> tuple[str, str, str, str | None]:

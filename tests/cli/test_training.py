@@ -13,7 +13,8 @@ from hsb.cli.training import COLUMNS, RULES, TrainingCounts, Watched, agreement_
 ROWS = 600
 TABLE = shop(ROWS)
 VALUES = {
-    "learned": 1000, "skipped": 2, "arms": 3, "columns": [], "average_reward": None, "match": None, "matched_rows": 0, "rules": [],
+    "learned": 1000, "skipped": 2, "arms": 3, "columns": [],
+    "arm_columns": [], "average_reward": None, "match": None, "matched_rows": 0, "rules": [],
     "agreement": None, "seconds": 0.0,
 }  # fmt: skip
 

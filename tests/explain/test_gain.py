@@ -8,9 +8,10 @@ import math
 
 import numpy as np
 import pytest
+from naive.trees import coarser, rows_at
 
 import hsb
-from hsb.engine.state import State, coarser, make_tree, rows_at
+from hsb.engine.state import State, make_tree
 from hsb.engine.state.views import TreeView
 from hsb.explain import explain
 from hsb.explain.gain import largest_gain, largest_gain_of_cuts

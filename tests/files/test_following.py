@@ -69,6 +69,20 @@ def test_it_draws_pages(path: Path) -> None:
         assert policy.rounds == 2
 
 
+def test_it_follows_a_policy_whose_arms_come_with_each_request(tmp_path: Path) -> None:
+    """A worker decides, the decision travels as JSON, the learner learns it and replaces the file."""
+    learning, path = hsb.HSB(arms=hsb.Open(), seed=0), tmp_path / "open.hsb"
+    learning.save(path)
+    with hsb.Following(path, every=None, seed=0) as following:
+        for k in range(20):
+            arms = {f"a{j}": {"price": (k + j) % 5} for j in range(3)}
+            decision = following.decide({"age": k}, arms=arms)
+            learning.learn(hsb.Decision.from_dict(json.loads(json.dumps(decision.to_dict()))), reward=1.0)
+            learning.save(path)
+            assert following.refresh() and following.rounds == k + 1
+        assert following.probabilities({"age": 1}, arms=arms).tolist() == learning.probabilities({"age": 1}, arms=arms).tolist()
+
+
 def test_it_refuses_to_learn(following: hsb.Following) -> None:
     with pytest.raises(hsb.InputError, match=r"only decides\. Send decision\.to_dict"):
         following.policy.learn(following.decide(), reward=1.0)

@@ -294,3 +294,83 @@ def test_rewards_of_another_range():
     scaled = [[10 * r - 5 for r in row] for row in REWARDS[:FEW]]
     wide, twin = hsb_policy(loss_range=(-5, 5)), hsb_policy(loss_range=(-5, 5))
     assert told(EVERYTHING.evaluate(World(CONTEXTS[:FEW], scaled), CobaLearner(wide))) == by_hand(twin, CONTEXTS[:FEW], scaled)
+
+
+# -- arms that come with the request -----------------------------------------------------------------------------------
+
+
+class Shop:
+    """A coba environment whose actions are other ones each round, as dicts, or as lists of the same numbers."""
+
+    def __init__(self, rounds=FEW, seed=4, as_dicts=True):
+        rng = np.random.default_rng(seed)
+        self.rows = []
+        for _ in range(rounds):
+            prices = [float(price) for price in rng.choice(9, size=int(rng.integers(2, 5)), replace=False)]
+            context = {"rich": bool(rng.random() < 0.5)}
+            actions = [{"price": price, "size": 1.0} if as_dicts else [price, 1.0] for price in prices]
+            rewards = [float(rng.random() < (0.8 if (price > 4) == context["rich"] else 0.2)) for price in prices]
+            self.rows.append((context, actions, rewards))
+
+    @property
+    def params(self):
+        return {}
+
+    def read(self):
+        for context, actions, rewards in self.rows:
+            yield coba.SimulatedInteraction(context, actions, rewards)
+
+
+def arms_of(actions):
+    """The arms that stand for the actions of a `Shop`, with their features."""
+    if isinstance(actions[0], dict):
+        return {(("price", action["price"]), ("size", 1.0)): action for action in actions}
+    return {tuple(action): {"x0": action[0], "x1": action[1]} for action in actions}
+
+
+def open_policy(**settings):
+    return hsb.HSB(**{"arms": hsb.Open(), "seed": 3} | settings)
+
+
+@pytest.mark.parametrize("as_dicts", [True, False])
+def test_actions_are_features_of_open_arms(as_dicts):
+    shop, twin, expected = Shop(as_dicts=as_dicts), open_policy(), []
+    for context, actions, rewards in shop.rows:
+        decision = twin.decide(context, arms=arms_of(actions))
+        k = list(arms_of(actions)).index(decision.arm)
+        twin.learn(decision, reward=rewards[k])
+        expected.append((k, decision.propensity, rewards[k]))
+    for learner in (CobaLearner(open_policy()), CobaLearner(lambda arms: open_policy())):
+        rows = told(EVERYTHING.evaluate(shop, learner))
+        played = [actions.index(action) for (_, actions, _), (action, _, _) in zip(shop.rows, rows, strict=True)]
+        assert [(k, p, reward) for k, (_, p, reward) in zip(played, rows, strict=True)] == expected
+        assert learner.policy.digest() == twin.digest()
+
+
+def test_open_arms_learn_prices():
+    rows = list(SequentialCB(record=["reward"]).evaluate(Shop(1000), CobaLearner(open_policy())))
+    assert np.mean([row["reward"] for row in rows[300:]]) > 0.65  # 0.5 for uniform play; measured 0.73
+
+
+def test_scores_and_logged_rounds_of_open_arms():
+    learner, twin = CobaLearner(open_policy()), open_policy()
+    (context, actions, rewards), (_, others, _) = Shop(2).rows
+    arms = arms_of(actions)
+    scores = [learner.score(context, actions, action) for action in actions]
+    assert scores == twin.probabilities(context, arms=arms).tolist() and sum(scores) == pytest.approx(1.0)
+    _, _, kept = learner.predict(context, actions)
+    learner.learn(
+        context, actions[0], rewards[0], 0.25, **kept
+    )  # coba played another action than this decision's, or with another probability
+    learner.learn(None, others[1], 1.0, 0.5)
+    first, other = list(arms)[0], list(arms_of(others))[1]
+    twin.decide(context, arms=arms)
+    twin.learn(hsb.Decision(context=hsb.features.Request(context, arms), arm=first, propensity=0.25), reward=rewards[0])
+    alone = hsb.features.Request({}, {other: others[1]})
+    twin.learn(hsb.Decision(context=alone, arm=other, propensity=0.5), reward=1.0)
+    assert learner.policy.rounds == 2 and learner.policy.digest() == twin.digest()
+    before = learner.policy.digest()
+    refused(lambda: learner.predict(context, [{"price": "cheap"}, {"price": 2.0}]), ["'price' has had a number", "'cheap'"])
+    refused(lambda: learner.score(context, actions, {"price": -1.0}), ["must be among those available"])
+    refused(lambda: learner.learn(context, {"price": "cheap"}, 1.0, 0.5), ["'price' has had a number"])
+    assert learner.policy.digest() == before and learner.policy.rounds == 2

@@ -13,6 +13,7 @@ from support.open_cases import open_policy, play, requests_of
 
 import hsb
 from hsb.features import Request
+from hsb.policy.renaming import rename_texts
 
 REQUESTS, REWARDS = requests_of(seed=2, rounds=150)
 
@@ -251,3 +252,28 @@ def test_pages_of_arms_with_features() -> None:
             policy.learn(read, rewards=[float(reward[list(request.arms).index(arm)]) for arm in page.arms])
         assert policy.rounds == 160
         assert policy.copy().digest() == policy.digest()
+
+
+def test_how_many_encoded_arms_are_kept_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = open_policy(), open_policy()
+    ours = play(one, REQUESTS, REWARDS)
+    monkeypatch.setattr("hsb.learners.arm_models.ENCODED", 1)
+    assert play(other, REQUESTS, REWARDS) == ours and one.digest() == other.digest()
+    assert len(other.learner.models.encoded.entries) <= max(len(request.arms) for request in REQUESTS) + 1
+    assert len(one.learner.models.encoded.entries) > 2 * len(other.learner.models.encoded.entries)
+
+
+def test_forgotten_words_leave_both_readers() -> None:
+    """The names go, what was learned stays; the policy goes on, and its file has other names."""
+    policy = hsb.HSB(arms=hsb.Open(), seed=0)
+    for k in range(40):
+        decision = policy.decide({"user": "alice" if k % 2 else "bob"}, arms={f"a{j}": {"maker": f"m{j}"} for j in range(3)})
+        policy.learn(decision, reward=float(decision.arm == "a1"))
+    request = Request({"user": "carol"}, {"a1": {"maker": "m1"}, "a2": {"maker": "m2"}})
+    before = policy.probabilities(request)
+    assert rename_texts(policy, lambda text, tries: f"somebody {tries}" if text in ("alice", "m0") else None)
+    settings = json.dumps(policy.learner.settings())
+    assert "alice" not in settings and '"m0"' not in settings and "bob" in settings and '"m1"' in settings
+    assert policy.probabilities(request).tobytes() == before.tobytes()
+    assert not rename_texts(policy, lambda text, tries: None)
+    policy.learn(policy.decide(request), reward=1.0)

@@ -1,6 +1,7 @@
 """Decisions and their rewards as a table, which opens as a log."""
 
 import json
+from datetime import date
 
 import pytest
 from support.propensity_cases import ARMS
@@ -62,3 +63,25 @@ def test_a_page_is_rows_that_share_its_id():
     clash = policy.decide({"age": 1, "page": 2}, k=2)
     with pytest.raises(hsb.InputError, match="A feature has the name 'page'"):
         hsb.logs.decisions_table(clash, [0.0, 0.0])
+
+
+def test_arms_that_came_with_the_request_become_a_column():
+    policy, twin = hsb.HSB(arms=hsb.Open(), seed=0), hsb.HSB(arms=hsb.Open(), seed=0)
+    decisions = [
+        policy.decide({"age": 31}, arms={"a": {"price": 9, "at": date(2026, 3, 1)}, "b": None}),
+        policy.decide({"age": 20}, arms={"a": {"price": 9}, "c": {"tags": {"new"}}, "d": {}}, available=["a", "d"]),
+    ]
+    table = hsb.logs.decisions_table(decisions, [1, 0])
+    assert list(table) == ["age", "arm", "propensity", "reward", "available", "arm_features"]
+    assert table["arm_features"][0] == '[["a", {"price": 9, "at": {"$date": "2026-03-01"}}], ["b", null]]'
+    assert table["available"] == [["a", "b"], ["a", "d"]]
+    log = hsb.logs.open(
+        table, arm="arm", propensity="propensity", reward="reward", available="available", arm_features="arm_features"
+    )
+    hsb.learn_from(policy, log)
+    for decision, reward in zip(decisions, [1, 0], strict=True):
+        own = dict(arm=decision.arm, propensity=decision.propensity, available=decision.available)
+        twin.learn(hsb.Decision(context=decision.context, **own), reward=reward)
+    assert policy.digest() == twin.digest()
+    with pytest.raises(hsb.InputError, match="arm_features, page and slot must be different names"):
+        hsb.logs.decisions_table(decisions, [1, 0], arm_features="arm")

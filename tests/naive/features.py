@@ -9,9 +9,12 @@ import struct
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from naive.leaders import GAMMA, WORD, splitmix64
 
 CLIP = 4.0
+CELLS = 31
 
 
 class NaiveReader:
@@ -145,3 +148,22 @@ class NaiveCounts:
             if j < size:
                 kept[j] = row
         return kept
+
+
+def edges(sample):
+    """Return the edges of a number's cells: by the different values and their counts."""
+    values, counts = np.unique(sample[~np.isnan(sample)], return_counts=True)
+    if len(values) <= CELLS:
+        with np.errstate(invalid="ignore"):
+            middle = 0.5 * values[:-1] + 0.5 * values[1:]
+        return np.where((values[:-1] < middle) & (middle <= values[1:]), middle, values[1:])
+    cut = []
+    left, inside = float(counts.sum()), 0.0
+    for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+        share = left / (CELLS - len(cut))
+        if inside and inside + count / 2 > share and len(cut) < CELLS - 1:
+            cut.append(value)
+            left -= inside
+            inside = 0.0
+        inside += count
+    return np.array(cut)

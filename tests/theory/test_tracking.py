@@ -300,6 +300,9 @@ def test_the_page_names_tests_that_there_are():
         "A": "serve/page/test_feedback.py",
         "E": "test_e_values.py",
         "Y": "play/test_fit.py",
+        "S": "policy/test_slots.py",
+        "Z": "theory/test_ranked.py",
+        "O": "theory/test_groups.py",
     }
     named = re.findall(r"`(test_[a-z0-9_]+)` \(([A-Z])[):]", PAGE)
     for name, file in named:

@@ -16,7 +16,8 @@ from ..logs.log import nothing_used
 from ..logs.named import with_others
 from ..policies import HSB
 from ..policy import Policy
-from ..specs import needs_structure, parse_features, policy_kind, policy_spec, table, within
+from ..policy.open import Open
+from ..specs import construct, needs_structure, parse_features, policy_kind, policy_spec, table, within
 from ..structures import Structure
 from ..structures.spaces import Box
 
@@ -26,14 +27,15 @@ DEPTH = "Depth of the structure, a binary tree if none is named: 2^D cells; by d
 COMPONENTS = (
     "With a structure: number of principal components that form the context, by default 1; 0 takes every feature, scaled."
 )
-CONFIG = "TOML file with more settings: policy, structure, features, components, and the policy's parameters."
+CONFIG = "TOML file with more settings: policy, structure, features, components, open, and the policy's parameters."
+OPEN = "The arms come with each row of the log, with their features if it has them; for HSB without a structure."
 ONE_CELL = Box.unit(1)
 
 
 class LogDomain(NamedTuple):
-    """The arms of a log, and the space of a policy's contexts."""
+    """The arms of a log, or how they come with the request, and the space of a policy's contexts."""
 
-    arms: list[Any]
+    arms: list[Any] | Open
     space: Box
 
 
@@ -45,6 +47,7 @@ class NewPolicy:
     depth: Annotated[int | None, Option(min=0, max=52, help=DEPTH)] = None
     components: Annotated[int | None, Option(min=0, help=COMPONENTS)] = None
     config: Annotated[Path | None, Option(help=CONFIG)] = None
+    open_arms: Annotated[bool, Option("--open", help=OPEN)] = False
     head: Annotated[int, Option(min=2, help="Number of rows at the beginning on which an encoding of contexts is fitted.")] = (
         10_000
     )
@@ -57,8 +60,13 @@ class NewPolicy:
         """Make a policy for the arms in the log's head, and the encoding of contexts that it needs, fitted on the head."""
         config = {} if self.config is None else read_toml(self.config)
         with self._naming_config():
+            arms = self._open_arms(config)
             settings, components, features = self._settings(policy, config)
             kind = policy_kind(settings["policy"])
+            if arms is not None and (kind is not HSB or "structure" in settings):
+                raise InputError(
+                    "open: only HSB without a structure takes arms that come with the row. Leave out open, or policy and structure."
+                )
         head = log.by_name().head(self.head)
         batches = list(head)  # at most `head` rows
         if not log.arms:
@@ -79,11 +87,21 @@ class NewPolicy:
                 )
             settings["features"] = with_others(features, batches) if is_named else features
         with self._naming_config():
-            return policy_spec(settings, LogDomain(list(log.arms), space), 1, bare=True)(self.seed), encoder
+            domain = LogDomain(list(log.arms) if arms is None else arms, space)
+            return policy_spec(settings, domain, 1, bare=True)(self.seed), encoder
 
     def _naming_config(self) -> AbstractContextManager[None]:
         """Return a context in which errors name the file of the settings."""
         return nullcontext() if self.config is None else within(self.config.name)
+
+    def _open_arms(self, config: dict[str, Any]) -> Open | None:
+        """Remove `open` from the file's settings, true or a table of the arguments of `hsb.Open`, and return what it stands for."""
+        declared = config.pop("open", self.open_arms)
+        if isinstance(declared, bool):
+            return Open() if declared or self.open_arms else None
+        with within("open"):
+            arms: Open = construct(Open, table(declared))
+        return arms
 
     def _settings(self, policy: str | None, config: dict[str, Any]) -> tuple[dict[str, Any], int | None, Features | None]:
         """Return the policy's table as in the files of `hsb run`, the number of components, and declared features."""

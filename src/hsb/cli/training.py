@@ -8,6 +8,7 @@ import numpy as np
 from ..errors import InputError
 from ..evaluate.off_policy.distributions import distributions
 from ..explain import ArmsExplanation
+from ..features.arm_kinds import ArmKinds
 from ..logs import Batch
 from ..logs.log import NOTHING, Log, View
 from ..play.named import own_contexts, read_for
@@ -25,8 +26,10 @@ class Watched(View):
         super().__init__(log)
         self.tally = TrainingCounts() if tally is None else tally
 
-    def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> Log:
-        return Watched(self.log.by_name(known, complete=complete), self.tally)
+    def by_name(
+        self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False, arms: ArmKinds | None = None
+    ) -> Log:
+        return Watched(self.log.by_name(known, complete=complete, arms=arms), self.tally)
 
     def __iter__(self) -> Iterator[Batch]:
         self.tally.__init__()  # type: ignore[misc]
@@ -95,6 +98,10 @@ def training_lines(values: dict[str, Any]) -> list[str]:
         lines.append(f"  {column['name']}: {column['kind'] or 'only missing values'}{share}")
     if len(columns) > COLUMNS:
         lines.append(f"  ... and {len(columns) - COLUMNS} more columns")
+    of_arms = values["arm_columns"]
+    lines += [f"  of arms, {column['name']}: {column['kind'] or 'only missing values'}" for column in of_arms[:COLUMNS]]
+    if len(of_arms) > COLUMNS:
+        lines.append(f"  ... and {len(of_arms) - COLUMNS} more features of arms")
     if values["average_reward"] is not None:
         lines.append(f"average reward of the log {values['average_reward']:.4f}")
     if values["match"] is not None:
@@ -116,14 +123,16 @@ def report(policy: Policy, encoder: Any, log: Watched, learned: int, seconds: fl
     tally, known = log.tally, getattr(policy.learner if encoder is None else encoder, "named_columns", None)
     columns, rows, total = tally.columns(known), tally.rows, tally.total
     skipped = len(log.problems)
+    of_arms = policy.learner.arm_kinds
     share, rows_compared = agreement_with_log(policy, log.log, encoder)
     rules, agreement = first_rules(policy) if encoder is None else ([], None)
     return {
         "learned": learned,
         "skipped": skipped,
-        "arms": len(policy.arms),
+        "arms": len(log.arms if policy.learner.takes_requests else policy.arms),
         "kind": type(policy).__name__,
         "columns": columns,
+        "arm_columns": [] if of_arms is None else [{"name": name, "kind": kind} for name, kind in of_arms.named.items()],
         "average_reward": total / rows if rows else None,
         "match": share,
         "matched_rows": rows_compared,

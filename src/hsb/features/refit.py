@@ -84,27 +84,13 @@ def rescale(row: Floats) -> tuple[float, float]:
 
 
 def edges(sample: Floats) -> Floats:
-    """Return at most CELLS - 1 ascending edges from a sample, in which NaN is a missing value.
-
-    Each of few different values has a separate cell, cut half way. Otherwise cells are filled from the left, each up to an equal share of
-    the remaining values: a very common value fills one cell and takes nothing from the rest.
+    """Return at most CELLS - 1 ascending edges from a sample, in which NaN is a missing value (`engine/kernels/encode.py`).
 
     >>> import numpy as np
     >>> edges(np.array([3.0, 1.0, np.nan, 1.0]))
     array([2.])
     """
-    values, counts = np.unique(sample[~np.isnan(sample)], return_counts=True)
-    if len(values) <= CELLS:
-        with np.errstate(invalid="ignore"):
-            middle = 0.5 * values[:-1] + 0.5 * values[1:]
-        return np.where((values[:-1] < middle) & (middle <= values[1:]), middle, values[1:])
-    cut: list[float] = []
-    left, inside = float(counts.sum()), 0.0
-    for value, count in zip(values.tolist(), counts.tolist(), strict=True):
-        share = left / (CELLS - len(cut))
-        if inside and inside + count / 2 > share and len(cut) < CELLS - 1:
-            cut.append(value)
-            left -= inside
-            inside = 0.0
-        inside += count
-    return np.array(cut)
+    from ..engine.kernels import encode
+
+    values, cut = np.sort(sample[~np.isnan(sample)]), np.empty(CELLS - 1)
+    return cut[: encode.edges(values, cut)]

@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 
 from ..checks import is_number, path_of
 from ..errors import FileError, InputError, quoted
+from ..features.request import RequestArms
 from ..policy import Decision, Decisions, Policy, Slate
 from ..policy.ledger import Ledger
-from ..types import Floats, Seed
+from ..types import Available, Floats, Seed
 from .policy_file import load
 
 LOG = logging.getLogger("hsb")
@@ -72,14 +73,22 @@ class Following:
     # -- deciding --------------------------------------------------------------------------------------------------------
 
     @overload
-    def decide(self, context: Any = None, *, k: None = None, available: Any = None, u: float | None = None) -> Decision: ...
-    @overload
-    def decide(self, context: Any = None, *, k: int, available: Any = None, u: float | None = None) -> Slate: ...
     def decide(
-        self, context: Any = None, *, k: int | None = None, available: Iterable[Hashable] | None = None, u: float | None = None
+        self, context: Any = None, *, k: None = None, arms: Any = None, available: Any = None, u: Any = None
+    ) -> Decision: ...
+    @overload
+    def decide(self, context: Any = None, *, k: int, arms: Any = None, available: Any = None, u: Any = None) -> Slate: ...
+    def decide(
+        self,
+        context: Any = None,
+        *,
+        k: int | None = None,
+        arms: RequestArms | None = None,
+        available: Available = None,
+        u: float | None = None,
     ) -> Decision | Slate:
         """`Policy.decide` of the policy that was read last."""
-        return self.policy.decide(context, k=k, available=available, u=u)
+        return self.policy.decide(context, k=k, arms=arms, available=available, u=u)
 
     def decide_many(
         self,
@@ -91,9 +100,11 @@ class Following:
         """`Policy.decide_many` of the policy that was read last."""
         return self.policy.decide_many(contexts, available=available, u=u)
 
-    def probabilities(self, context: Any = None, *, available: Iterable[Hashable] | None = None, slot: int = 0) -> Floats:
+    def probabilities(
+        self, context: Any = None, *, arms: RequestArms | None = None, available: Available = None, slot: int = 0
+    ) -> Floats:
         """`Policy.probabilities` of the policy that was read last."""
-        return self.policy.probabilities(context, available=available, slot=slot)
+        return self.policy.probabilities(context, arms=arms, available=available, slot=slot)
 
     @property
     def policy(self) -> Policy:

@@ -60,8 +60,7 @@ def encode_context(context: Any, levels: int = DEEPEST) -> Any:
     if isinstance(context, np.datetime64):
         context = context.astype("datetime64[us]").item()
     if type(context) is Request:
-        arms = [[encode_arm(arm), encode_context(features, levels - 1)] for arm, features in context.arms.items()]
-        return {"$request": [encode_context(context.context, levels - 1), arms]}
+        return {"$request": [encode_context(context.context, levels - 1), encode_arms(context, levels)]}
     for tag, kind in TIMES.items():
         if isinstance(context, kind):
             return {tag: context.isoformat()}
@@ -76,6 +75,11 @@ def encode_context(context: Any, levels: int = DEEPEST) -> Any:
         return {"dict": encoded} if list(encoded) in TAGS else encoded
     needed = "it must be None, booleans, numbers, strings, dates, NumPy arrays, or lists, tuples and dicts of these, keys being strings"
     raise InputError(f"The context {quoted(context)} cannot be written as plain data: {needed}. Use a key to it instead.")
+
+
+def encode_arms(request: Request, levels: int = DEEPEST) -> list[Any]:
+    """Return the arms of a request as plain data, [[arm, features], ...]."""
+    return [[encode_arm(arm), encode_context(features, levels - 1)] for arm, features in request.arms.items()]
 
 
 def decode_context(context: Any) -> Any:

@@ -5,10 +5,11 @@ from typing import Any
 
 from ..checks import is_number
 from ..errors import InputError, quoted
+from ..features.request import Request
 from ..policy import Policy
 from ..policy.decision import Decision
 from . import features as named
-from .player import Maker, Player
+from .player import Maker, Player, Read
 
 ROUNDING = 1e-4  # CorralLearner keeps its probabilities to four digits, and reports some above 1
 
@@ -25,9 +26,13 @@ class CobaLearner:
     A round offers the actions it lists; a new action is added as an arm, if the policy can add arms. Actions that are lists
     or dicts become tuples, (name, value) pairs in order for a dict. Rewards must lie in the policy's `loss_range`.
 
+    For a policy with `arms=hsb.Open()` the actions of each round are its arms, and lists or dicts are their features: a list has the features
+    x0, x1, ... Contexts that are dicts then need no `features`.
+
     The decision travels through coba with its action, and comes back with the reward: that is learned, and its propensity used, in batches
     too. If coba reports another action or probability (a logged interaction, or CorralLearner playing something else), the reward is
-    learned with the probability reported. All arms then count as available, unless the decision lists them. Without a probability it raises
+    learned with the probability reported. All arms then count as available, unless the decision lists them; with `hsb.Open()` those of the
+    decision, or without a decision the action alone. Without a probability it raises
     `InputError`; a probability rounded to just above 1 counts as 1. Note that coba's experiments log errors and continue without the run.
 
     >>> import hsb
@@ -62,7 +67,7 @@ class CobaLearner:
     def predict(self, context: Any, actions: Any) -> tuple[Any, float, dict[str, Any]]:
         """Choose one of `actions`: the triple (action, its probability, {"decision": the decision}). coba hands the last back to `learn`."""
         available = _available(context, actions)
-        decision = self._player.decide(self._context(context), list(available))
+        decision = self._player.decide(context, list(available), self._reader(available))
         return available[decision.arm], decision.propensity, {"decision": decision}
 
     def score(self, context: Any, actions: Any, action: Any) -> float:
@@ -72,12 +77,15 @@ class CobaLearner:
         >>> CobaLearner(hsb.Uniform(arms=3)).score(None, [0, 2], 2)
         0.5
         """
-        available = list(_available(context, actions))
-        arm = arm_of(action)
+        by_arm = _available(context, actions)
+        arm, available = arm_of(action), list(by_arm)
         if arm not in available:
             raise InputError(f"The action must be among those available, {quoted(available)}; given {quoted(action)}.")
-        context = self._context(context)
-        policy = self._player.meet(available, context)
+        read = self._reader(by_arm)
+        policy = self._player.meet(available, context, read)
+        context = read(policy, context)
+        if policy.learner.takes_requests:
+            return float(policy.probabilities(context)[available.index(arm)])
         return float(policy.probabilities(context, available=available)[policy.arms.index(arm)])
 
     def learn(self, context: Any, action: Any, reward: Any, probability: Any, *, decision: Decision | None = None) -> None:
@@ -95,8 +103,24 @@ class CobaLearner:
             if is_number(probability) and 1.0 < probability <= 1.0 + ROUNDING:
                 probability = 1.0
             available = None if decision is None else decision.available
-            decision = Decision(context=self._context(context), arm=arm, propensity=probability, available=available)
+            if decision is not None and self.policy.learner.takes_requests:
+                taken = decision.context
+            else:
+                taken = self._reader({arm: action})(self.policy, context)
+            decision = Decision(context=taken, arm=arm, propensity=probability, available=available)
         self.policy.learn(decision, reward=reward)
+
+    def _reader(self, available: Mapping[Hashable, Any]) -> Read:
+        """A function of a policy and coba's context that returns the policy's context, for a round with these actions by arm."""
+
+        def read(policy: Policy, context: Any) -> Any:
+            if not policy.learner.takes_requests:
+                return self._context(context)
+            if context is None or (isinstance(context, Mapping) and self._features is None):
+                context = dict(context or {})
+            return Request(self._context(context) if self._features else context, features_of(available))
+
+        return read
 
     def _context(self, context: Any) -> Any:
         if not isinstance(context, Mapping):
@@ -119,6 +143,20 @@ def arm_of(action: Any) -> Hashable:
         return tuple(arm_of(part) for part in action)
     arm: Hashable = action
     return arm
+
+
+def features_of(available: Mapping[Hashable, Any]) -> dict[Hashable, dict[str, Any] | None]:
+    """The features of actions by arm: those of a dict or a list; None for an action that is a name or a number.
+
+    >>> features_of({"a": "a", (0.5, 2): [0.5, 2], (("price", 9),): {"price": 9}})
+    {'a': None, (0.5, 2): {'x0': 0.5, 'x1': 2}, (('price', 9),): {'price': 9}}
+    """
+    features: dict[Hashable, dict[str, Any] | None] = {}
+    for arm, action in available.items():
+        if isinstance(action, list | tuple):
+            action = {f"x{j}": value for j, value in enumerate(action)}
+        features[arm] = {str(name): value for name, value in action.items()} if isinstance(action, Mapping) else None
+    return features
 
 
 def _available(context: Any, actions: Any) -> dict[Hashable, Any]:

@@ -1,6 +1,7 @@
 """The policy that plays for an adapter: its own, and the same from the start every time."""
 
 from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 from ..checks import is_hashable
 from ..errors import InputError, quoted
@@ -8,6 +9,7 @@ from ..policy import Policy
 from ..policy.decision import Decision
 
 Maker = Callable[[list[Hashable]], Policy]
+Read = Callable[[Policy, Any], Any]
 
 
 class Player:
@@ -42,12 +44,17 @@ class Player:
             raise InputError(f"The arms are not known yet: {why}. Give a policy with all its arms instead.")
         return self._current
 
-    def meet(self, arms: Sequence[Hashable], context: object) -> Policy:
-        """The policy, which knows these arms from now on. If they or the context cannot be used, nothing changes."""
+    def meet(self, arms: Sequence[Hashable], context: object, read: Read | None = None) -> Policy:
+        """The policy, which knows these arms from now on. If they or the context cannot be used, nothing changes.
+
+        `read`, a function of the policy and the context, returns what the policy takes as its context; None takes it as it is.
+        """
         if strange := [arm for arm in arms if not is_hashable(arm)]:
             raise InputError(f"An arm must be hashable: a name, a number, a tuple; given {quoted(strange[0])}.")
         policy = self._current or self._make_policy(list(dict.fromkeys(arms)))
-        new = [arm for arm in dict.fromkeys(arms) if arm not in policy.arm_set.index]
+        context = context if read is None else read(policy, context)
+        fixed = not policy.learner.takes_requests  # else the arms are in the context
+        new = [arm for arm in dict.fromkeys(arms) if fixed and arm not in policy.arm_set.index]
         if new or self._current is None:
             trial = policy.copy()
             for arm in new:
@@ -58,9 +65,11 @@ class Player:
             self._current = policy
         return policy
 
-    def decide(self, context: object, arms: Sequence[Hashable]) -> Decision:
-        """A decision among some arms, those not seen before added first."""
-        return self.meet(arms, context).decide(context, available=arms)
+    def decide(self, context: object, arms: Sequence[Hashable], read: Read | None = None) -> Decision:
+        """A decision among some arms, those not seen before added first; `read` is as in `meet`."""
+        policy = self.meet(arms, context, read)
+        taken = context if read is None else read(policy, context)
+        return policy.decide(taken, available=None if policy.learner.takes_requests else arms)
 
     def _make_policy(self, arms: list[Hashable]) -> Policy:
         policy: object = self.source(arms) if callable(self.source) else self.source

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import cache
 from typing import Any, NamedTuple, Self
 
@@ -18,6 +18,7 @@ from .known_arms import FEWEST, RECENT, EncodedArms, Entry, KnownArms, Recent
 SHARED = 0.25  # prior precision of the shared model, for each pair of an input and one of the arms
 MOST_COLUMNS = 256  # of the shared model; further products share columns
 MOST_OUTCOMES = 2.0**53  # in files
+ENCODED = 1 << 23  # numbers of encoded arms that are kept, 64 MiB
 LOOKED = 256  # rounds between two looks for numbers that left their range
 
 
@@ -101,7 +102,7 @@ class ArmModels:
     def rows(self, request: Request) -> tuple[Ints, dict[Hashable, Mapping[str, Any] | None]]:
         """Return the row of each arm among the encoded ones, and copies of their features."""
         entries, arms = self.encoded.entries, request.arms
-        if len(entries) > 4 * self.known.limit:
+        if len(entries) > min(4 * self.known.limit, ENCODED // self.encoded.columns):
             entries.clear()
         rows, kept = [], {}
         for arm, features in arms.items():
@@ -209,7 +210,7 @@ class ArmModels:
         return any(len(strayed_inputs(reader.layout)) for reader in (self.x_reader, self.arm_reader))
 
     def _refitted(self, rounds: int) -> ArmModels:
-        """Return models in new units that have learned the recent rounds anew."""
+        """Return models in new units that have learned the recent rounds again."""
         x_reader, arm_reader = self.x_reader.copy(), self.arm_reader.copy()
         x_reader.refit()
         arm_reader.refit()
@@ -222,6 +223,14 @@ class ArmModels:
         kernels.learn_rows(models, x, g, self.recent.slots[order], self.recent.losses[order])
         models.stack[[kernels.ROUNDS, kernels.ROWS]] = rounds, self._outcomes
         return ArmModels(x_reader, arm_reader, models, self.known, self.recent, self.begun)
+
+    def rename_texts(self, rename: Callable[[str, int], str | None]) -> ArmModels | None:
+        """Return models whose readers have other names for some categories and tags; None if no name changes."""
+        x_reader, arm_reader = self.x_reader.rename_values(rename), self.arm_reader.rename_values(rename)
+        if x_reader is None and arm_reader is None:
+            return None
+        x_reader, arm_reader = x_reader or self.x_reader, arm_reader or self.arm_reader
+        return ArmModels(x_reader, arm_reader, self.models, self.known, self.recent, self.begun)
 
     # -- copies and files ------------------------------------------------------------------------------------------------
 

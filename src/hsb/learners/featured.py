@@ -8,25 +8,21 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from .. import reproducible_math, theory
-from ..engine.kernels import header as h
-from ..engine.kernels.inputs import BITS
+from ..engine.kernels.header import GIVEN
 from ..engine.kernels.words.state import SEEN
 from ..engine.state import (
     FitRows,
     NewColumns,
     add_options,
     begin_own_rounds,
-    coarser,
     fit_ensemble,
     rescale,
     resized_ensemble,
     rounds_known,
-    rows_at,
     set_columns,
     warm_start,
     width_for,
 )
-from ..engine.state.views import TreeView
 from ..errors import InputError
 from ..features import FeatureReader, Features
 from ..features.arms import ArmFeatures
@@ -38,7 +34,7 @@ from ..theory.schedule import BaselineShift, Schedule
 from ..types import Arrays, Floats, Ints, Masks
 from .baseline import FROM, FURTHEST, MOST, Baseline
 from .feature_keys import FEWEST, ContextRows, ContextView, FeatureKeys
-from .feature_state import CONSTANT, ENSEMBLE, MIXTURE, MOST_ROWS, first_head, fresh_state, input_trees, key_words, late_shares
+from .feature_state import CONSTANT, ENSEMBLE, MIXTURE, first_head, fresh_state, input_trees, key_words, late_shares
 from .mixture import MANY, Mixture
 from .rates import LearningRate, Rates
 
@@ -122,7 +118,7 @@ class Featured(Learner):
     @property
     def takes_advice(self) -> bool:
         """Whether its advice comes from outside, so that it has no models of its own."""
-        return self.mixture.state.member(ENSEMBLE + 1).number == h.GIVEN
+        return self.mixture.state.member(ENSEMBLE + 1).number == GIVEN
 
     # -- a round -------------------------------------------------------------------------------------------------------
 
@@ -200,9 +196,8 @@ class Featured(Learner):
             reader.observe_rows(np.ascontiguousarray(view[:not_observed]))
         after = learner
         if learner.mixture.state.is_due:
-            mixture = learner.mixture.next_phase()
-            baseline = learner.baseline.at(learner.baseline.shift, step=_step(mixture), rounds=rounds)
-            after = learner._with(mixture, baseline)._prune()
+            after = learner._next_phase(rounds)
+            after._coarsen_full_trees()
         if reader.due:
             after = after._refit(rounds)
         return None if after is self else after
@@ -218,20 +213,19 @@ class Featured(Learner):
             baseline = baseline.by_average(float(mixture.state.sums[0]), step=_step(mixture), rounds=rounds)
         return self._with(mixture, baseline, keys=keys)
 
-    def _prune(self) -> Self:
-        """Return the successor in which full trees of numbers look at fewer leading bits."""
-        keys, members = self.keys.copy(), self.mixture.state.members
-        for number, (member, raw_input) in enumerate(zip(members[3:], keys.reader.tree_inputs, strict=True), start=3):
-            if member.number == h.COMPRESSED and TreeView(member).used + 2 > MOST_ROWS:
-                bits = BITS - int(keys.reader.coarse[raw_input])
-                while rows_at(member, bits) > MOST_ROWS // 2:
-                    bits -= 1
-                members[number] = coarser(member, bits)
-                keys.reader.coarse[raw_input] = BITS - bits
-        if all(member is before for member, before in zip(members, self.mixture.state.members, strict=True)):
+    def _next_phase(self, rounds: int) -> Self:
+        """Return the successor at the rates of the next phase; this learner if nothing changes."""
+        before = self.mixture.rates
+        rates = self.mixture.next_rates
+        baseline = self.baseline.at(self.baseline.shift, step=self.mixture.arms * rates.rate, rounds=rounds)
+        if (rates, baseline) == (before, self.baseline):
             return self
-        state = self.mixture.state.laid_out(members, key_words(keys))
-        return self._with(self.mixture.on(state), self.baseline, keys=FeatureKeys(keys.reader))
+        return self._with(self.mixture.next_phase(), baseline, keys=self.keys.copy())
+
+    def _coarsen_full_trees(self) -> None:
+        """Let full trees of numbers look at fewer leading bits."""
+        self._last = None  # its key may have more bits
+        self.mixture.state.coarsen_full(self.reader.tree_inputs, self.reader.layout.I)
 
     def _grow(self, context: Any) -> tuple[Self, NewColumns | None]:
         """Return the successor that knows the unseen features, categories and missing values of a context.

@@ -13,6 +13,7 @@ from ..types import Floats, Ints
 
 RECENT = 2048  # rounds that are kept, to learn them again in new units
 FEWEST = 64  # slots at first
+UNUSED: Any = object()  # features that equal no others
 
 
 class Entry(NamedTuple):
@@ -49,8 +50,10 @@ class EncodedArms:
         raw, unseen = read_arm(reader, arm, kept)
         before = self.entries.get(arm)
         row = len(self.entries) if before is None else before.row
-        if row >= len(self.g):
+        if row >= len(self.slots):
             self._grow()
+        if before is not None:  # an interrupt must not leave these features with another encoding
+            self.entries[arm] = before._replace(features=UNUSED)
         cells = np.empty(reader.trees, dtype=np.int64)
         reader.encode(raw, self.g[row], cells)
         self.slots[row] = slot
@@ -74,38 +77,47 @@ class KnownArms:
         self.available: Ints = np.zeros(FEWEST, dtype=np.int64)  # the round in which each was last available
         self.totals: Floats = np.zeros((FEWEST, 2))  # plays and losses of each
         self.gone: Floats = np.zeros(2)  # of all that gave up their slot
+        self.left: tuple[Hashable, Floats] | None = None  # the arm that got a slot last, and `gone` since then
 
     def find_slot(self, arm: Hashable) -> tuple[int, bool]:
         """Return the slot of an arm, and whether it has to be registered."""
         slot = self.slot.get(arm)
         if slot is not None:
             return slot, False
+        if self.names and self.names[-1] == arm:
+            return len(self.names) - 1, True  # `register` was interrupted
         if len(self.names) < self.limit:
             return len(self.names), True
         return int(np.argmin(self.available[: len(self.names)])), True
 
-    def register(self, arm: Hashable, slot: int) -> Hashable | None:
-        """Give a slot to an arm; return the arm that had it."""
-        before: Hashable | None = None
-        if slot == len(self.names):
-            if slot >= len(self.available):
-                self.available = np.concatenate([self.available, np.zeros_like(self.available)])
-                self.totals = np.concatenate([self.totals, np.zeros_like(self.totals)])
-            self.names.append(arm)
-        else:
-            before = self.names[slot]
-            self.slot.pop(before, None)
-            self.gone += self.totals[slot]
-            self.totals[slot] = 0.0
+    def register(self, arm: Hashable, slot: int) -> None:
+        """Give a slot to an arm. After an interrupt a second call with the same arguments finishes it."""
+        if slot >= len(self.available):
+            self.available = np.concatenate([self.available, np.zeros_like(self.available)])
+        if slot >= len(self.totals):
+            self.totals = np.concatenate([self.totals, np.zeros_like(self.totals)])
+        if slot < len(self.names):
+            self._release(arm, slot)
             self.names[slot] = arm
-        self.slot[arm] = slot
-        return before
+        else:
+            self.names.append(arm)
+        self.slot[arm] = slot  # the last step: from here on `find_slot` finds it
+
+    def _release(self, arm: Hashable, slot: int) -> None:
+        """Take a slot from the arm that has it, and keep the totals of that arm for `arm`, which gets the slot."""
+        left = self.left
+        if left is None or left[0] != arm or left[0] in self.slot:  # not a second call
+            self.left = left = arm, self.gone + self.totals[slot]
+        self.gone = left[1]
+        self.totals[slot] = 0.0
+        self.slot.pop(self.names[slot], None)
 
     def copy(self) -> KnownArms:
         """Return an independent copy."""
         other = KnownArms(self.limit)
         other.slot, other.names = dict(self.slot), list(self.names)
         other.available, other.totals, other.gone = self.available.copy(), self.totals.copy(), self.gone.copy()
+        other.left = self.left
         return other
 
 

@@ -92,10 +92,14 @@ class Mixture:
         else:
             self.state.update(key, mask, arm, loss, probability, memo.rounds, memo.advice, recalled, plain, also)
 
+    @property
+    def next_rates(self) -> Rates:
+        """The rates that follow from the rounds learned and their excess."""
+        return self.rates.at(self.state.learned_rounds, self.state.late, excess=self.excess)
+
     def next_phase(self) -> Self:
-        """Return the successor in the phase that follows from the rounds learned and their excess."""
-        state = self.state
-        return self._with(state.copy(), self.rates.at(state.learned_rounds, state.late, excess=self.excess))
+        """Return the successor at these rates."""
+        return self._with(self.state.copy(), self.next_rates)
 
     @property
     def excess(self) -> float:

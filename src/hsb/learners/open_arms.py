@@ -14,6 +14,7 @@ import numpy as np
 from ..engine.state import EVERY_ARM
 from ..errors import InputError, quoted
 from ..features import Features
+from ..features.arm_kinds import ArmKinds
 from ..features.request import Request
 from ..policy.floor import add_share, mix, rest_of
 from ..policy.learner import Also, Choice, Learner, Memo
@@ -219,19 +220,21 @@ class OpenArms(Learner):
         return requests, 0
 
     def validator(self) -> Callable[[Any], object]:
-        of_context, reader = self.inner.validator(), self.models.arm_reader
+        of_context, kinds = self.inner.validator(), self.arm_kinds
 
         def read(request: Any) -> None:
-            nonlocal reader
             if type(request) is not Request:
                 self.read(request)  # raises
             of_context(request.context)
-            for features in request.arms.values():
-                if features and reader.look(features)[1]:
-                    reader = reader.copy() if reader is self.models.arm_reader else reader
-                    reader.admit(dict(features))
+            for arm, features in request.arms.items():
+                if features:
+                    kinds.check_arm(arm, features)
 
         return read
+
+    @property
+    def arm_kinds(self) -> ArmKinds:
+        return ArmKinds(self.models.arm_reader)
 
     def contexts(self, table: Any, points: list[Request]) -> list[Any]:
         return [request.copy() for request in points]
@@ -240,6 +243,12 @@ class OpenArms(Learner):
 
     def with_arm(self, arm: Hashable, features: Any = None) -> Self:
         raise InputError("The arms of this policy come with each request; a new arm just appears there. Groups are fixed.")
+
+    def rename_texts(self, rename: Callable[[str, int], str | None]) -> Self | None:
+        inner, models = self.inner.rename_texts(rename), self.models.rename_texts(rename)
+        if inner is None and models is None:
+            return None
+        return self._with(self.inner if inner is None else inner, self.models if models is None else models)
 
     # -- copies and files ----------------------------------------------------------------------------------------------
 

@@ -82,6 +82,11 @@ class Batch:
     """
     estimated: bool = False
     """Were the propensities estimated by a model (`hsb.logs.open(..., propensity="estimate")`)?"""
+    arm_features: NDArray[Any] | None = None
+    """(n,): the available arms of each row, a dict from each to its features, a dict or None; None if the log has none.
+
+    It is filled if the log was read for a policy whose arms come with the request (`Log.by_name`).
+    """
 
     def __len__(self) -> int:
         return len(self.arm)
@@ -115,7 +120,8 @@ class Batch:
         """Return a batch of some rows: `rows` is a slice, indices or booleans."""
         columns = ("contexts", "arm", "reward", "propensity", "timestamp", "pool")
         named = None if self.named is None else self.named.take(rows)
-        return replace(self, **{name: getattr(self, name)[rows] for name in columns}, named=named)
+        features = None if self.arm_features is None else self.arm_features[rows]
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns}, named=named, arm_features=features)
 
     @classmethod
     def of(

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..checks import is_number
 from ..errors import FileError, InputError, quoted
+from ..features.arm_kinds import ArmKinds
 from .batch import Batch
 from .propensity_model.fit import LoggerFit
 
@@ -158,9 +159,12 @@ class Log(ABC):
             raise InputError(f"rest needs a whole number of rows to leave out, at least 0; given {quoted(rows)}.")
         return LogPart(self, int(rows), None)
 
-    def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> "Log":
+    def by_name(
+        self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False, arms: ArmKinds | None = None
+    ) -> "Log":
         """Return the same log with contexts by name too (`Batch.named`); a log whose contexts have no names is returned unchanged.
 
+        With `arms`, the kinds of features that a policy knows, it has features of arms too (`Batch.arm_features`), if they were logged.
         The first rows determine the kind of each column for the whole log: numbers, true and false, dates, else categories. `known` overrides
         the kind of some columns: "number", "category", "flag", ... Missing values are allowed; with `complete=True` rows that have one are
         skipped as problems. `hsb.learn_from`, `hsb.replay` and `hsb.evaluate` call this for policies that take features by name.
@@ -279,8 +283,10 @@ class LogPart(View):
         super().__init__(log)
         self.skip, self.rows = skip, rows
 
-    def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> Log:
-        return LogPart(self.log.by_name(known, complete=complete), self.skip, self.rows)
+    def by_name(
+        self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False, arms: ArmKinds | None = None
+    ) -> Log:
+        return LogPart(self.log.by_name(known, complete=complete, arms=arms), self.skip, self.rows)
 
     def __iter__(self) -> Iterator[Batch]:
         begin, end = 0, None if self.rows is None else self.skip + self.rows

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from ..checks import arm_list, listed, loss_bounds, one_of, path_of, whole
 from ..errors import FileError, InputError, quoted
-from .columns import Available, ColumnRoles
+from .columns import ArmFeatures, Available, ColumnRoles, columns_of_features
 from .formats.dsjson import DsjsonFiles
 from .formats.json_lines import JsonFiles, is_event
 from .formats.native import StoredLog, is_native
@@ -16,6 +16,7 @@ from .formats.obd import COLUMNS, obd_files
 from .formats.table import CsvFiles, Frame, ParquetFiles, frame_names, header, kind_of, parquet_names
 from .formats.text import BOM, DAMAGE, open_bytes
 from .formats.vw import VWFiles
+from .formats.vw_adf import AdfFiles, is_adf
 from .limits import LIMITS, Limits
 from .log import Log, OnError
 from .row_log import RowLog
@@ -24,6 +25,7 @@ from .rows import Meaning
 Format = Literal["yahoo-r6b", "yahoo-r6a", "obd", "jsonl", "dsjson", "vw", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 VW = re.compile(rb"(?:[1-9][0-9]* )*[1-9][0-9]*:[-+.0-9eE]+:[.0-9eE-]+ [^|]*\|")
+ADF = re.compile(rb"shared ?(?:'[^ |]*)? ?\|")
 DIGITS = re.compile(r"([0-9]+)")  # part-2.parquet comes before part-10.parquet
 MOST_ROWS, MOST_NAMES = 1 << 24, 1 << 20
 NAMES: dict[str, str] = {"yahoo-r6b": "ydata-fp-td-clicks-v2_0.*", "yahoo-r6a": "ydata-fp-td-clicks-v1_0.*"}
@@ -42,6 +44,7 @@ def open(
     loss: str | None = None,
     loss_range: tuple[float, float] | None = None,
     available: Available | None = None,
+    arm_features: ArmFeatures | None = None,
     timestamp: str | None = None,
     id: str | None = None,
     categories: Collection[str] | str = (),
@@ -75,16 +78,20 @@ def open(
     - `reward`: the reward. Or `loss`, in `loss_range` (low, high), default (0, 1); it becomes the reward low + high - loss.
     - `available`: the arms that were available: a column with lists of arms (in a CSV file a|b|c, or JSON), or a column of booleans for each
       arm, as {arm: column} or in the order of `arms`. Default: all arms.
+    - `arm_features`: the features of the available arms, for policies with `arms=hsb.Open()`: a column with an object {arm: {feature: value}}
+      in each row (in a CSV file JSON), whose arms are the available ones unless `available` names others; or with a list of {feature: value}
+      in the order of `available`. Or a column for each feature, with lists in that order: {feature: column}, or "arm_*" for all columns whose
+      names begin with "arm_".
     - `timestamp`: seconds since 1970, or dates; dates without a time zone are UTC.
     - `id`: the id of an event; a row with a repeated id is a problem. The log remembers all ids, so memory grows.
     - `arms`: all arms, a list; rows with other arms are problems. Default: the arms that appear.
 
     In "jsonl", with {"context": {...}, "arm": ..., "propensity": ..., "reward": ...} on each line, these names are the default; nested features
-    are named by their path, "user.age". Parquet files that `hsb.logs.write` made need no column names.
+    are named by their path, "user.age". Lines of decisions on `hsb.features.Request`, as `Decision.to_dict` gives them, have features of arms. Parquet files that `hsb.logs.write` made need no column names.
 
     In "obd" the default context is the position and four categories of the user; `context` and `categories` choose other columns. In "dsjson"
-    `context` lists paths of shared features, and `arm` is the path of an action's name, or "index". In "vw" `context` lists feature names.
-    Costs in both become rewards: -cost, or, with a `loss_range`, low + high - cost.
+    `context` lists paths of shared features, and `arm` is the path of an action's name, or "index". In "vw" `context` lists feature names; in
+    VW's text with a line for each action an action is named by its tag or its features, or, with `arm="index"`, by its number from 1. Costs in both become rewards: -cost, or, with a `loss_range`, low + high - cost.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -116,15 +123,14 @@ def open(
     bounds = None if loss_range is None else loss_bounds(loss_range)
     meaning = Meaning(features, kinds, dates, all_arms, loss_range=bounds, on_error=on_error, limits=limits)
     named: dict[str, Any] = {"arm": arm, "propensity": propensity, "reward": reward, "loss": loss, "available": available}
-    named |= {"timestamp": timestamp, "id": id}
-    named_columns = [*named.values(), *(named["available"] if isinstance(available, tuple) else ())]
-    if isinstance(available, Mapping):
-        named_columns += list(available.values())
+    named |= {"timestamp": timestamp, "id": id, "arm_features": _arm_features(arm_features)}
 
     def columns(there: Sequence[str]) -> ColumnRoles:
         """Return the roles of a table's columns; without `context`, all other columns that have a name are features."""
-        rest = tuple(name for name in dict.fromkeys(there) if isinstance(name, str) and name and name not in named_columns)
-        return ColumnRoles.of(meaning if features or arm is None else meaning._replace(context=rest), **named)
+        roles = named | {"arm_features": columns_of_features(named["arm_features"], there)}
+        taken = [name for role in roles.values() for name in _columns_in(role)]
+        rest = tuple(name for name in dict.fromkeys(there) if isinstance(name, str) and name and name not in taken)
+        return ColumnRoles.of(meaning if features or arm is None else meaning._replace(context=rest), **roles)
 
     if kind_of(path) is not None:
         if format is not None:
@@ -139,8 +145,9 @@ def open(
         return RowLog(ParquetFiles(paths, columns(parquet_names(paths[0]))), rows=rows)
     if format == "jsonl":
         return RowLog(JsonFiles(paths, meaning, named), rows=rows)
-    if format == "dsjson":
-        named.pop("arm")  # this format takes arm=
+    of_actions = format == "vw" and is_adf(paths[0], limits)
+    if format == "dsjson" or of_actions:
+        named.pop("arm")  # these formats take arm=
     _refuse(format, named)
     if format == "dsjson":
         return RowLog(DsjsonFiles(paths, meaning, arm), rows=rows)
@@ -149,13 +156,29 @@ def open(
         return RowLog(obd_files(paths, meaning), rows=rows)
     _refuse(format, {"categories": categories or None})
     if format == "vw":
-        return RowLog(VWFiles(paths, meaning), rows=rows)
+        return RowLog(AdfFiles(paths, meaning, arm) if of_actions else VWFiles(paths, meaning), rows=rows)
     _refuse(format, {"context": context, "arms": arms})
     if format == "parquet":
         return StoredLog(paths, rows=rows)
     from ..experiments.paper.yahoo import YahooLog
 
     return YahooLog(paths, format=format, on_error=on_error, rows=rows, limits=limits)
+
+
+def _columns_in(role: Any) -> Iterable[Any]:
+    """Return the columns that have a role: one, several, or those that a mapping names."""
+    return role.values() if isinstance(role, Mapping) else role if isinstance(role, tuple) else (role,)
+
+
+def _arm_features(value: Any) -> Any:
+    if value is None or (isinstance(value, str) and value):
+        return value
+    if isinstance(value, Mapping) and value and all(isinstance(name, str) for pair in value.items() for name in pair):
+        return dict(value)
+    raise InputError(
+        "arm_features must be the name of a column, 'arm_*' for all columns that begin with 'arm_', or a dict from features to "
+        f"columns; given {quoted(value):.200}."
+    )
 
 
 def _names(what: str, value: Any) -> tuple[str, ...]:
@@ -225,6 +248,8 @@ def _detect_format(path: Path, is_mapped: bool) -> Format:
     words = [word.strip(b'\r"').decode(errors="replace") for word in start.partition(b"\n")[0].split(b",")]
     if not is_mapped and set(COLUMNS.names) <= set(words):
         return "obd"
+    if ADF.match(start):
+        return "vw"
     if (is_mapped and not start.lstrip().startswith(b"{")) or path.name.removesuffix(".gz").endswith(".csv"):
         return "csv"
     for line in start.splitlines():

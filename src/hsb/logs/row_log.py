@@ -3,9 +3,11 @@
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
+from typing import Any
 
 from ..checks import whole
 from ..errors import InputError, quoted
+from ..features.arm_kinds import ArmKinds
 from ..features.values import CATEGORY
 from .batch import Batch
 from .formats.table import CsvFiles, ParquetFiles
@@ -43,8 +45,8 @@ class RowLog(Log):
         known, probabilities = source.meaning.arms is not None or source.meaning.offers != "all", source.meaning.probabilities
         self._needs_reading = not known or probabilities == "estimate"
         self._settled: dict[
-            tuple[bool, bool], LoggerModel | None
-        ] = {}  # by the way of reading: (by name?, only complete rows?)
+            Any, LoggerModel | None
+        ] = {}  # by the way of reading: by name? only complete rows? features of arms?
         self.uniform = True if probabilities == "uniform" else None
 
     def __repr__(self) -> str:
@@ -53,14 +55,14 @@ class RowLog(Log):
     def __iter__(self) -> Iterator[Batch]:
         return self.read()
 
-    def _settle(self, kinds: Kinds | None, complete: bool) -> LoggerModel | None:
+    def _settle(self, kinds: Kinds | None, complete: bool, arms: ArmKinds | None = None) -> LoggerModel | None:
         """Read the log once before the first batch, if needed: to find its arms, or to fit a model of its propensities."""
-        way = kinds is not None, complete
+        way = kinds is not None, complete, arms is not None
         if not self._needs_reading or way in self._settled:
             return self._settled.get(way)
         meaning = self.source.meaning
         sample = RowSample() if meaning.probabilities == "estimate" else None
-        for batch in self._read(kinds, complete):
+        for batch in self._read(kinds, complete, arms):
             if sample is not None:
                 sample.add(batch)
         model = None
@@ -86,14 +88,19 @@ class RowLog(Log):
     def arms_view(self) -> Log:
         return self.by_name()
 
-    def by_name(self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False) -> Log:
+    def by_name(
+        self, known: Mapping[str, str | None] = NOTHING, *, complete: bool = False, arms: ArmKinds | None = None
+    ) -> Log:
         Kinds(known)  # raises if `known` is invalid
-        return _ByName(self, known, complete) if self.source.meaning.by_name else self
+        return _ByName(self, known, complete, arms) if self.source.meaning.by_name else self
 
-    def read(self, kinds: Kinds | None = None, *, complete: bool = True) -> Iterator[Batch]:
-        """Yield the batches; with `kinds`, contexts have names too. Rows with missing values are skipped if `complete`."""
-        model, row = self._settle(kinds, complete), 0
-        for batch in self._read(kinds, complete):
+    def read(self, kinds: Kinds | None = None, *, complete: bool = True, arms: ArmKinds | None = None) -> Iterator[Batch]:
+        """Yield the batches. With `kinds`, contexts have names too, and with `arms` arms have features.
+
+        Rows with missing values are skipped if `complete`.
+        """
+        model, row = self._settle(kinds, complete, arms), 0
+        for batch in self._read(kinds, complete, arms):
             yield batch if model is None else replace(batch, propensity=model.propensities(batch, row))
             row += len(batch)
 
@@ -144,7 +151,7 @@ class RowLog(Log):
     def take_arms(self, arms: Iterable[Hashable]) -> None:
         self.known_arms, self._needs_reading = list(arms), self.source.meaning.probabilities == "estimate"
 
-    def _read(self, kinds: Kinds | None, complete: bool) -> Iterator[Batch]:
+    def _read(self, kinds: Kinds | None, complete: bool, arms: ArmKinds | None) -> Iterator[Batch]:
         self.problems = Problems()
         held: list[Problem] = []  # of one file, in the order of discovery
 
@@ -159,7 +166,9 @@ class RowLog(Log):
                 flush()
             held.append(problem)
 
-        checker = RowChecker(self.source.meaning, self.known_arms, report, kinds, complete=complete)
+        arm_kinds = None if arms is None else ArmKinds(arms.reader)  # each reading begins with the kinds given
+        meaning = self.source.meaning
+        checker = RowChecker(meaning, self.known_arms, report, kinds, complete=complete, arm_kinds=arm_kinds)
         for rows in self.source.rows(self.size, report):
             batch = checker.batch(rows)
             flush()
@@ -169,21 +178,21 @@ class RowLog(Log):
 
 
 class _ByName(View):
-    """A `RowLog` read with its contexts by name."""
+    """A `RowLog` read with its contexts by name, and with features of arms if their kinds, `arms`, are given."""
 
     log: RowLog
 
-    def __init__(self, log: RowLog, known: Mapping[str, str | None], complete: bool) -> None:
+    def __init__(self, log: RowLog, known: Mapping[str, str | None], complete: bool, arms: ArmKinds | None) -> None:
         super().__init__(log)
-        self.known, self.complete = dict(known), complete
+        self.known, self.complete, self.arm_kinds = dict(known), complete, arms
         self._kinds: Kinds | None = None
 
     def __iter__(self) -> Iterator[Batch]:
         self._kinds = self._kinds or self.log.kinds(self.known)
-        return self.log.read(self._kinds, complete=self.complete)
+        return self.log.read(self._kinds, complete=self.complete, arms=self.arm_kinds)
 
     def cut(self) -> list[Log]:
         """Return the parts of the log, all with the column kinds of the whole log."""
         files = self.log.files()
         self._kinds = self._kinds or self.log.kinds(self.known)
-        return [_ByName(part, self._kinds.known, self.complete) for part in files]
+        return [_ByName(part, self._kinds.known, self.complete, self.arm_kinds) for part in files]

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from ..checks import is_hashable
 from ..errors import InputError, quoted
+from ..features.arm_kinds import ArmKinds
 from ..types import Floats, Ints
+from .arm_features import arms_of_row, parsed_once, read_arms
 from .batch import Batch, Pools, number_pools
 from .limits import LIMITS, Limits
 from .log import OnError, Problem
@@ -38,6 +40,7 @@ class Rows(NamedTuple):
     available: Column | Sequence[Column] | None = None  # a list of arms for each row; or a column of booleans for each arm
     timestamp: Column | None = None
     id: Column | None = None
+    arm_features: Column | None = None  # of the available arms, as `arm_features.read_arms` takes them
 
 
 class Meaning(NamedTuple):
@@ -49,6 +52,7 @@ class Meaning(NamedTuple):
     arms: tuple[Hashable, ...] | None = None  # all arms; None: those that appear
     is_text: bool = False  # arms are read as text, and matched with the text of the arms given
     offers: Literal["all", "lists", "truths"] = "all"
+    in_features: bool = False  # are the arms available those that have features?
     loss_range: tuple[float, float] | None = None  # None: values are rewards; else losses in this range
     negative: bool = False  # values are costs: without a range, the reward is -cost
     arm_type: Callable[[Any], Hashable] | None = None  # converts a column's value to an arm; ValueError is a problem of the row
@@ -102,14 +106,22 @@ class RowFiles(RowSource):
 class RowChecker:
     """Checks rows and makes batches of them, during one reading; `arms` is the log's list, which grows unless the arms are given.
 
-    With `kinds`, batches have features by name too, and a feature may be missing unless rows must be `complete`.
+    With `kinds`, batches have features by name too, and a feature may be missing unless rows must be `complete`. With `arm_kinds` they have
+    the features of arms.
     """
 
     def __init__(
-        self, meaning: Meaning, arms: list[Hashable], report: Report, kinds: Kinds | None = None, *, complete: bool = True
+        self,
+        meaning: Meaning,
+        arms: list[Hashable],
+        report: Report,
+        kinds: Kinds | None = None,
+        *,
+        complete: bool = True,
+        arm_kinds: ArmKinds | None = None,
     ) -> None:
         self.meaning, self.arms, self.report = meaning, arms, report
-        self.kinds, self.complete = kinds, complete or kinds is None
+        self.kinds, self.complete, self.arm_kinds = kinds, complete or kinds is None, arm_kinds
         self.indices: dict[Hashable, int] = {arm: k for k, arm in enumerate(arms)}
         self.written = {str(arm): arm for arm in arms} if meaning.is_text and meaning.arms is not None else {}
         self.ids: set[Hashable] = set()
@@ -120,6 +132,9 @@ class RowChecker:
         """Return the rows that can be used; report the others, each with its first problem."""
         n = len(rows.arm)
         why = Why(n)
+        if rows.arm_features is not None and (self.meaning.in_features or self.arm_kinds is not None):
+            features = parsed_once(rows.arm_features)
+            rows = rows._replace(arm_features=features, available=features if self.meaning.in_features else rows.available)
         values = numbers(rows.value)
         probabilities = self._probabilities(rows)
         self._numeric(self._value, rows, rows.value, values)
@@ -143,6 +158,7 @@ class RowChecker:
             why.note(np.asarray(np.isnan(table).any(axis=1)), "a column of available is neither true nor false")
             truth = table == 1.0
         is_listed = self.meaning.offers == "lists" and rows.available is not None
+        arm_features = self._arm_features(rows, why) if is_listed else None
         arm, pool, pools = self._lists(rows, why, list(shown)) if is_listed else self._arms_shown(rows, why, shown, truth)
         for i, reason in why:
             self.report(Problem(rows.file, int(rows.line[i]), reason))
@@ -156,7 +172,31 @@ class RowChecker:
         pool, pools = (pool[good], pools) if truth is None else number_pools(truth[good])
         known = 1.0 / pools.sizes[pool] if isinstance(self.meaning.probabilities, str) else probabilities[good]
         columns = (points, arm[good], rewards[good], known, seconds[good], pool, pools)
-        return Batch(*columns, tuple(self.arms), named, estimated=self.meaning.probabilities == "estimate")
+        estimated = self.meaning.probabilities == "estimate"
+        return Batch(*columns, tuple(self.arms), named, estimated, None if arm_features is None else arm_features[good])
+
+    def _arm_features(self, rows: Rows, why: Why) -> NDArray[Any] | None:
+        """Return the available arms of each row with their features; None if nobody asks for them, or the log has none."""
+        if self.arm_kinds is None or rows.arm_features is None:
+            return None
+        listed: Any = rows.available
+        features = np.empty(len(rows.arm), dtype=object)
+        for i in np.flatnonzero(why.good).tolist():
+            available = self._set(listed[i])
+            if isinstance(available, str):
+                continue  # `_lists` says so
+            arms = arms_of_row(rows.arm_features[i], available, self._names, self.arm_kinds)
+            if isinstance(arms, str):
+                why.set(i, arms)
+            else:
+                features[i] = arms
+        return features
+
+    def _names(self, words: list[Any]) -> list[Hashable]:
+        """Return the arms that words name; whole numbers are text if the log's arms are."""
+        if self.meaning.is_text:
+            words = [str(word) if isinstance(word, int) and not isinstance(word, bool) else word for word in words]
+        return list(self._labels(words))
 
     def _points(self, rows: Rows, why: Why) -> Floats:
         points = np.empty((len(why.number), len(rows.context)))
@@ -274,7 +314,14 @@ class RowChecker:
         return index
 
     def _set(self, value: Any) -> tuple[Hashable, ...] | str:
-        """Return the arms of a list, or what is wrong with it."""
+        """Return the arms of a list, or those that have features, or what is wrong with them."""
+        if self.meaning.in_features:
+            listed = read_arms(value)
+            if isinstance(listed, str):
+                return listed
+            if listed[0] is None:
+                return "the features of arms are a list, which needs available=, a column with the arms in the same order"
+            return self._arms_in(listed[0])
         if isinstance(value, np.ndarray):
             value = value.tolist()
         key = tuple(value) if isinstance(value, list) else value
@@ -289,11 +336,12 @@ class RowChecker:
                     words = json.loads(key)
                 except (ValueError, RecursionError):
                     return "available is not a list of arms"
-                if self.meaning.is_text:
-                    words = [str(word) if isinstance(word, int) and not isinstance(word, bool) else word for word in words]
             else:
                 words = [word.strip() for word in key.split("|")]
-        arms = list(self._labels(list(words)))
+        return self._arms_in(words)
+
+    def _arms_in(self, words: Any) -> tuple[Hashable, ...] | str:
+        arms = self._names(list(words))
         if not arms or any(label is None for label in arms):
             return "available is empty or has a missing arm"
         if len(set(arms)) < len(arms):

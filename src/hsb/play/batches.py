@@ -31,6 +31,9 @@ class Play:
         points, clipped = check_contexts(policy, batch, contexts)
         policy.loss_scale.check_table(batch.reward, "The reward of event {}")
         policy.clipped += clipped
+        if policy.learner.takes_requests:
+            self._requests(batch, points)
+            return
         new = [policy.arm_set.index.get(arm, -1) for arm in batch.arms[len(self.indices) :]]
         self.indices = np.append(self.indices, np.array(new, dtype=np.int64))
         begin = 0
@@ -78,7 +81,19 @@ class Play:
             pools = some[pool]
             rows, pool = begin + np.flatnonzero(pools), pool[pools]
         shown, rewards = self.indices[batch.arm[rows]], batch.reward[rows]
-        points, propensities, first = points[rows], batch.propensity[rows], 0
+        self._rows(LoggedRows(points[rows], masks, pool, shown, rewards), batch.propensity[rows])
+
+    def _requests(self, batch: Batch, requests: NDArray[Any]) -> None:
+        """Play rows that have their own arms: the index of an arm is its position in the request."""
+        names = batch.labels().tolist()
+        shown = [list(request.arms).index(arm) for request, arm in zip(requests, names, strict=True)]
+        every = np.ones((1, max(shown) + 1), dtype=np.uint8)
+        pool = np.zeros(len(batch), dtype=np.int64)
+        self._rows(LoggedRows(requests, every, pool, np.array(shown, dtype=np.int64), batch.reward), batch.propensity)
+
+    def _rows(self, rows: LoggedRows, propensities: Floats) -> None:
+        """Learn from rows whose `losses` are rewards still."""
+        (points, masks, pool, shown, rewards), first = rows, 0
         while first < len(pool):  # once, unless the range of losses is inferred from the data
             n, losses = self.policy.loss_scale.scale_rows(rewards[first:, None], is_reward=True)
             part = slice(first, first + n)
@@ -105,4 +120,8 @@ def check_contexts(policy: Policy, batch: Batch, contexts: Any) -> tuple[NDArray
     points, clipped = tables.check(policy, contexts)
     if len(points) != len(batch):
         raise InputError(f"context must return one row for each of the {len(batch)} events; it returned {len(points)} rows.")
+    if isinstance(points, list):  # of requests
+        table = np.empty(len(points), dtype=object)
+        table[:] = points
+        return table, clipped
     return points, clipped

@@ -3,7 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..errors import InputError
+from ..features.arm_kinds import ArmKinds
+from ..features.request import Request
 from ..features.tables import ContextTable
 from ..logs import Batch, Log
 from ..policy import Policy
@@ -26,18 +30,29 @@ def read_for(log: Log | Iterable[Batch], policies: Iterable[Policy], context: Co
     >>> [read_for(log, [policy]).count() for policy in (hsb.HSB(arms=["a", "b"]), hsb.HSB(hsb.BinaryTree(depth=2), arms=["a", "b"]))]
     [2, 1]
     """
-    return read_by(log, [columns_of(policy, context) for policy in policies])
+    several = list(policies)
+    return read_by(log, [columns_of(policy, context) for policy in several], arm_kinds_of(several))
 
 
-def read_by(log: Log | Iterable[Batch], columns: Sequence[Mapping[str, str | None] | None]) -> Any:
-    """Return the log as `read_for` does, for policies that take these `columns` (name to kind); None for a policy that takes numbers."""
+def arm_kinds_of(policies: Iterable[Policy]) -> ArmKinds | None:
+    """Return the kinds of features of arms that the first policy whose arms come with the request knows; None if there is none."""
+    return next((policy.learner.arm_kinds for policy in policies if policy.learner.takes_requests), None)
+
+
+def read_by(
+    log: Log | Iterable[Batch], columns: Sequence[Mapping[str, str | None] | None], arms: ArmKinds | None = None
+) -> Any:
+    """Return the log as `read_for` does, for policies that take these `columns` (name to kind); None for a policy that takes numbers.
+
+    With `arms` it has the features of arms.
+    """
     named = [kinds for kinds in columns if kinds is not None]
-    if not isinstance(log, Log) or not named:
+    if not isinstance(log, Log) or (not named and arms is None):
         return log
     known: dict[str, str | None] = {}
     for kinds in reversed(named):  # if two know a column, the first decides
         known |= {name: kind for name, kind in kinds.items() if kind is not None}
-    return log.by_name(known, complete=len(named) < len(columns))
+    return log.by_name(known, complete=len(named) < len(columns), arms=arms)
 
 
 def own_contexts(policy: Policy, batch: Batch, context: Context = None) -> Any:
@@ -55,7 +70,22 @@ def own_contexts(policy: Policy, batch: Batch, context: Context = None) -> Any:
             f"{_whose(policy if context is None else context)} {_listed(columns)}; the log has numbers without names. "
             "Give the original table, from before it was converted."
         )
-    return features if context is None or not len(batch) else context(features)
+    features = features if context is None or not len(batch) else context(features)
+    return _requests(batch, features) if policy.learner.takes_requests else features
+
+
+def _requests(batch: Batch, contexts: Any) -> list[Request]:
+    """Return each context of a batch with its available arms, in the order of the log; without features if the log has none."""
+    if batch.arm_features is None:
+        sets = [tuple(batch.arms[arm] for arm in batch.pools[k]) for k in range(len(batch.pools.sizes))]
+        arms: Any = [dict.fromkeys(sets[k]) for k in batch.pool.tolist()]
+    else:
+        arms = batch.arm_features
+    if isinstance(contexts, ContextTable):
+        contexts = map(contexts.context, range(len(contexts)))
+    elif isinstance(contexts, np.ndarray):
+        contexts = contexts.tolist()
+    return [Request.from_checked(context, of_row) for context, of_row in zip(contexts, arms, strict=True)]
 
 
 def columns_of(policy: Policy, context: Context) -> dict[str, str | None] | None:

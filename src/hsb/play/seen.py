@@ -14,16 +14,17 @@ from ..policy import Policy
 from ..types import Floats
 
 COLUMNS = ("contexts", "arm", "reward", "propensity", "pool")
+FEATURES = "arm_features"
 
 
 class LogDigest:
-    """A digest of the rows read so far: contexts, labels of arms, rewards, propensities, available arms.
+    """A digest of the rows read so far: contexts, labels of arms, rewards, propensities, available arms and their features.
 
     If `context` is a function that is not an hsb encoder, its result for the first row is included.
     """
 
     def __init__(self, context: Callable[[Floats], Any] | None = None) -> None:
-        self._columns = {name: blake2b(digest_size=16) for name in COLUMNS}
+        self._columns = {name: blake2b(digest_size=16) for name in (*COLUMNS, FEATURES)}
         self._labels = np.zeros(0, dtype=np.uint64)
         self._context = None if isinstance(context, Encoder) else context
         self._first = ""
@@ -40,6 +41,8 @@ class LogDigest:
         columns = (batch.contexts, self._labels[batch.arm], batch.reward, batch.propensity, pools[batch.pool])
         for name, column in zip(COLUMNS, columns, strict=True):
             self._columns[name].update(np.ascontiguousarray(column).data)
+        if batch.arm_features is not None:
+            self._columns[FEATURES].update("".join(map(repr, batch.arm_features)).encode(errors="surrogatepass"))
 
     def digest(self) -> str:
         """Return the digest, equal for equal rows."""

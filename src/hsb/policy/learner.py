@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from ..features.arm_kinds import ArmKinds
 from ..types import Arrays, Floats, Ints, Masks
 from .rows import rows_of
 
@@ -230,6 +231,11 @@ class Learner(Protocol):
     @property
     def named_columns(self) -> dict[str, str | None] | None:
         """The features known by name, and their kinds; None if it does not take contexts by name."""
+        return None
+
+    @property
+    def arm_kinds(self) -> ArmKinds | None:
+        """The kinds of the features of arms, if arms come with each request; else None."""
         return None
 
     def rename_texts(self, rename: Callable[[str, int], str | None]) -> Self | None:

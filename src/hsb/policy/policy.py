@@ -269,8 +269,8 @@ class Policy:
         Give either `loss` or `reward`, a number in `loss_range`. Raises `InputError`, and learns nothing, if the number lies outside
         (unless the policy has `outside="clip"`), or if the decision was learned before.
 
-        A `Slate` takes `losses` or `rewards`, one for each slot, None without feedback; or one `loss` or `reward` for the page, which every slot
-        learns as its own (`docs/recipes/several-slots.md`). The whole page is checked first. An interrupt leaves its first slots learned.
+        A `Slate` takes `losses` or `rewards`, one for each slot, None without feedback; or one `loss` or `reward` for the page, learned in each
+        slot as its own (`docs/recipes/several-slots.md`). The whole page is checked first. An interrupt leaves its first slots learned.
 
         `also`: losses (or rewards) of other available arms that are known, e.g. {"b": 0}. Only models learn them, so the proof is untouched.
 

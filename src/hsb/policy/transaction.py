@@ -124,7 +124,7 @@ def learn_round(
         successor = learn(*round_) if also is None else learn(*round_, also)
         if successor is not None:
             policy.learner = successor
-        pending.finish(policy, pending.begun + 1)
+        pending.finish(policy, policy.rounds + 1)
         policy.pending = None
     except BaseException:
         settle(policy)

@@ -1,21 +1,20 @@
 """Check a journal by replaying it from its beginning: streams, decisions, updates, snapshots."""
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
 from ..errors import FileError, InputError
 from .core.apply import aggregate_rewards, clip_reward
+from .core.decided import recompute
 from .core.policy_state import Served
 from .core.recovery import catch_up
 from .core.rows import DecisionRow, Entry, PolicyRow, RewardRow, RowKind, SnapshotRow
-from .core.sampling import indices_of
 from .store import JournalReader
 
 SHOWN = 20  # problems that are printed in full
 PART = 1000  # rows at once
-RECOMPUTED = ("learner", "arm", "propensity", "u", "available", "ramp", "baseline", "rounds", "advice_share", "seen")
+RECOMPUTED = ("learner", "arm", "played", "propensity", "u", "available", "ramp", "baseline", "rounds", "advice_share", "seen")
 
 
 @dataclass
@@ -158,9 +157,7 @@ def _with_rewards(journal: JournalReader, policy: PolicyRow) -> Iterator[tuple[E
 def _check_decision(served: Served, row: DecisionRow, report: Report) -> None:
     report.decisions += 1
     try:
-        available = [served.arms[index] for index in indices_of(row.available)]
-        baseline = None if row.baseline is None else served.arms[row.baseline]
-        again = served.decide(row.id, json.loads(row.context), available, baseline, True, row.at)
+        again = recompute(served, row)
     except (InputError, ValueError, IndexError) as error:
         report.wrong(f"{served.name}: decision {row.id} cannot be recomputed: {error}")
         return

@@ -14,6 +14,7 @@ from ..errors import InputError, quoted
 from ..files.atomic import replacing
 from ..logs import convert
 from ..logs.formats.dsjson import flatten
+from .core.requests import played_of, read_context
 from .core.rows import DecisionRow, PolicyRow, RowKind, StreamRow
 from .core.sampling import indices_of
 from .store import JournalReader
@@ -55,7 +56,7 @@ def export(journal: JournalReader, policy: str, to: str | os.PathLike[str], form
         if not rows or not names:
             raise InputError(f"{policy} has no update whose context has features, which Parquet needs. Use dsjson.")
         converted = Path(folder) / "log.parquet"
-        done = convert(dsjson, converted, "dsjson", to="parquet", context=names, categories=texts)
+        done = convert(dsjson, converted, "dsjson", to="parquet", context=names, categories=texts, arm="TAction.a")
         with open(converted, "rb") as whole, replacing(path, 0o600) as file:
             shutil.copyfileobj(whole, file)
     return Exported(done.rows, rows - done.rows)
@@ -66,10 +67,16 @@ def _write(journal: JournalReader, policy: PolicyRow, path: Path) -> tuple[int, 
     rows, names = 0, dict[str, bool]()
     with replacing(path, 0o600) as file:
         for row, decision, arms in updates(journal, policy):
-            context = named_context(json.loads(decision.context))
+            asked = read_context(decision)
+            context = named_context(asked if decision.played is None else asked.context)
             for name, value in flatten({"GUser": context}).items():
                 names[name] = names.get(name, False) or isinstance(value, str)
-            file.write((json.dumps(_event(row, decision, arms, context)) + "\n").encode())
+            file.write(
+                (
+                    json.dumps(_event(row, decision, played_of(arms, decision), _actions(decision, arms, asked), context))
+                    + "\n"
+                ).encode()
+            )
             rows += 1
     return rows, list(names), [name for name, is_text in names.items() if is_text]
 
@@ -80,16 +87,25 @@ def updates(journal: JournalReader, policy: PolicyRow) -> Iterator[tuple[StreamR
     for row, decision in journal.entries(policy.id):
         data: dict[str, Any] = json.loads(row.data) if row.data else {}
         if row.kind == RowKind.CREATE:
-            arms = list(data["arms"])
+            arms = [] if isinstance(data["arms"], dict) else list(data["arms"])
         elif row.kind == RowKind.ARM and "add" in data and data["add"] not in arms:
             arms = [*arms, data["add"]]
         elif row.kind == RowKind.UPDATE and decision is not None and decision.context:  # without a context it was forgotten
             yield row, decision, arms
 
 
-def _event(row: StreamRow, decision: DecisionRow, arms: list[str], context: dict[str, Any]) -> dict[str, Any]:
-    pool = indices_of(decision.available)
-    index, p, n = pool.index(decision.arm), decision.propensity, len(pool)
+def _actions(decision: DecisionRow, arms: list[str], asked: Any) -> dict[str, Any]:
+    """Return the available arms of a decision as dsjson has them, by name: with the features that came with them."""
+    if decision.played is None:
+        return {arms[index]: {"TAction": {"a": arms[index]}} for index in indices_of(decision.available)}
+    own = ((arm, {} if features is None else {"TFeatures": features}) for arm, features in asked.arms.items())
+    return {arm: {"TAction": {"a": arm}} | features for arm, features in own}
+
+
+def _event(
+    row: StreamRow, decision: DecisionRow, played: str, actions: dict[str, Any], context: dict[str, Any]
+) -> dict[str, Any]:
+    index, p, n = list(actions).index(played), decision.propensity, len(actions)
     return {
         "_label_cost": 0.0 - (row.reward or 0.0),
         "_label_probability": p,
@@ -99,7 +115,7 @@ def _event(row: StreamRow, decision: DecisionRow, arms: list[str], context: dict
         "Version": "1",
         "EventId": decision.id,
         "a": [index + 1, *(k + 1 for k in range(n) if k != index)],
-        "c": {"GUser": context, "_multi": [{"TAction": {"a": arms[k]}} for k in pool]},
+        "c": {"GUser": context, "_multi": list(actions.values())},
         "p": [p] + [(1.0 - p) / (n - 1)] * (n - 1) if n > 1 else [p],
         "VWState": {"m": f"hsb-{decision.version}"},
     }

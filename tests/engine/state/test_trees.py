@@ -5,7 +5,8 @@ import pytest
 
 import hsb
 from hsb.engine.kernels import header as h
-from hsb.engine.state import State, chain_prior, make_cells, make_tree, trees
+from hsb.engine.kernels.words import tree as words
+from hsb.engine.state import State, chain_prior, make_cells, make_tree, resized, trees
 from hsb.engine.state.views import TreeView
 
 
@@ -52,3 +53,33 @@ def test_a_tree_comes_back_from_its_trimmed_arrays_and_takes_another_arm(compres
     again.fill(key, None, q)
     assert q == pytest.approx([*0.75 * p, 0.25], rel=1e-12)
     assert TreeView(again.member(0)).used == TreeView(state.member(0)).used > 0
+
+
+@pytest.mark.parametrize("most_rows", [0, 256])
+def test_a_tree_without_room_for_two_rows_grows_whatever_its_size(most_rows):
+    """A round stops until there is room for two more rows: a tree that stayed as it is would stop it forever."""
+    fresh = make_tree(2, 40, 2, 0.5, most_rows)
+    for used in range(9):
+        for capacity in range(used, used + 4):
+            for rounds in (1, 2, 100):
+                member = resized(fresh, *sizes(fresh, capacity))
+                member.I[words.ROWS] = used
+                grown = resized(member, *member.kind.room(member, rounds))
+                assert TreeView(member).capacity == capacity <= TreeView(grown).capacity
+                assert TreeView(grown).capacity >= used + 2
+
+
+def test_trees_that_are_nearly_full_grow_with_the_first_that_is_full():
+    full, nearly, half = (make_tree(2, 40, 2, 0.5, 256) for _ in range(3))
+    rooms = []
+    for fresh, used in ((full, 63), (nearly, 48), (half, 32)):
+        member = resized(fresh, *sizes(fresh, 64))
+        member.I[words.ROWS] = used
+        rooms.append(TreeView(resized(member, *member.kind.room(member, 1000))).capacity)
+    assert rooms == [63 + 63 + 64, 48 + 48 + 64, 64]
+
+
+def sizes(fresh, capacity):
+    """Return the sizes of a fresh compressed tree's arrays with room for these rows."""
+    tree = TreeView(fresh)
+    return tree.row0 + capacity * tree.stride, tree.links0 + capacity * tree.link_stride

@@ -4,6 +4,7 @@ import asyncio
 from types import SimpleNamespace
 
 import pytest
+from support.serve import request_cases
 from support.serve.core_cases import EXP3, At, make
 
 import hsb
@@ -64,3 +65,21 @@ def test_an_evaluation_is_checked_beforehand(stand):
     asyncio.run(check_evaluated(stand, stand.at.home, {"same": {"arm": "a"}, "tree": EXP3}))
     with pytest.raises(hsb.InputError, match="candidates must be 1 to 20, by name; given 0"):
         asyncio.run(check_evaluated(stand, stand.at.home, {}))
+
+
+def test_candidates_for_open_arms_are_tried_on_requests_with_few_arms(tmp_path, monkeypatch):
+    local, tried = At(tmp_path / "hsb.db"), []
+    request_cases.make(local)
+    request_cases.fill(local, 20)
+    stand = Stand(local)
+    monkeypatch.setattr("hsb.serve.http.candidate_trials.MOST_TRIED", 30)
+    monkeypatch.setattr(
+        stand, "ask", lambda kind, policy, *arguments: tried.append(arguments) or Stand.ask(stand, kind, policy, *arguments)
+    )
+    answer = asyncio.run(change(stand, AddCandidate, "home", "careful", {"implicit": True}))
+    assert answer.status == "created"
+    _, spec, requests = tried[0]
+    assert spec == {"implicit": True} and 1 < sum(len(each.arms) for each in requests) <= 30
+    with pytest.raises(hsb.InputError, match="Add a candidate instead"):
+        asyncio.run(check_evaluated(stand, local.home, {"x": {"uniform": True}}))
+    local.close()

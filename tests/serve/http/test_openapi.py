@@ -8,6 +8,7 @@ import pytest
 from support.serve.http_cases import running
 from support.waiting import wait_until
 
+from hsb.policy.open import KNOWN
 from hsb.serve.http.app import endpoints
 from hsb.serve.http.openapi import document, plain
 
@@ -188,7 +189,10 @@ def test_limits_are_as_they_are(one):
     schemas = result["components"]["schemas"]
     rows = schemas["DecideBatch"]["properties"]["decisions"]
     assert (rows["minItems"], rows["maxItems"]) == (1, one.get("/v1/limits").json["rows"])
-    arms = schemas["PolicyBody"]["properties"]["arms"]
+    arms, open_arms = schemas["PolicyBody"]["properties"]["arms"]["anyOf"]
+    assert open_arms == {"$ref": "#/components/schemas/OpenArmsBody"}
+    assert schemas["OpenBody"]["properties"]["known"]["maximum"] == KNOWN
+    assert {each["type"] for each in schemas["DecideBody"]["properties"]["arms"]["anyOf"]} == {"object", "array", "null"}
     assert (arms["minItems"], arms["maxItems"]) == (1, one.get("/v1/limits").json["arms"])
     for name in ("RewardBody", "RewardItem", "EventData"):
         either = [schemas[each["$ref"].rpartition("/")[2]] for each in schemas[name]["oneOf"]]

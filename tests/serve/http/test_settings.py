@@ -3,7 +3,7 @@
 import pytest
 
 import hsb
-from hsb.serve.core.settings import MOST_ARMS
+from hsb.serve.core.arms import MOST_ARMS
 from hsb.serve.http.settings import SWITCHES, ServerSettings, origins
 
 

@@ -87,7 +87,7 @@ def ends(rows):
 
 
 def page(now):
-    return SimpleNamespace(id=1, arms=["a", "b"], first_arms=2, now=now)
+    return SimpleNamespace(id=1, arms=["a", "b"], first_arms=2, now=now, open=False)
 
 
 def test_young_decisions_count_neither_way():

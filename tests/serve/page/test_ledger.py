@@ -16,7 +16,7 @@ ALL = bits_of([0, 1], 2)
 
 def filled(**given):
     """A row of which only these fields matter."""
-    return DecisionRow(**(dict.fromkeys(DecisionRow._fields, 0) | given))
+    return DecisionRow(**(dict.fromkeys(DecisionRow._fields, 0) | {"played": None} | given))
 
 
 class Journal:
@@ -46,7 +46,7 @@ class Journal:
 
 
 def page(version):
-    return SimpleNamespace(id=1, version=version, scale=(0.0, 1.0), arms=["a", "b"], first_arms=2, now=10 * ROWS)
+    return SimpleNamespace(id=1, version=version, scale=(0.0, 1.0), arms=["a", "b"], first_arms=2, now=10 * ROWS, open=False)
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3])

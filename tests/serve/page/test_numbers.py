@@ -32,7 +32,8 @@ def made(n, seed, *, arms=3, floor=0.2, masked=False, shift=0.0):
     logged = np.clip(p[np.arange(n), arm] * math.exp(shift), None, 1.0)
     least = np.full(n, floor) / among[:, 0]
     defaulted, alone = np.zeros(n, dtype=bool), np.ones(n)
-    return Updates(at, at - 5, arm, logged, reward, available, rng.random(n), defaulted, least, alone, alone)
+    counts = among[:, 0].astype(float), alone
+    return Updates(at, at - 5, arm, logged, reward, available, *counts, rng.random(n), defaulted, least, alone, alone)
 
 
 def told(updates, cuts=(), scale=(0.0, 1.0)):

@@ -13,13 +13,13 @@ import numpy as np
 from ... import reproducible_math
 from . import header as h
 from . import maths
-from .jit import inner, kernel
+from .jit import inlined, inner, kernel
 
 LN2 = reproducible_math.log(2.0)
 U1, U2, U3, U4, U5, U6, U7 = (np.uint64(i) for i in range(1, 8))
 
 
-@inner
+@inlined
 def total(F, b, top, size):
     """Return the sum of the weights of the block at b. O(1)."""
     s = F[b + top]
@@ -128,7 +128,7 @@ def multiply(F, I, b, m, x, f):
         F[b + I[h.LOGS] + m] = log
 
 
-@inner
+@inlined
 def shrink(F, I, b, arm, x, f):
     """Multiply one weight by f = exp(-x), 0 < x <= STEP; return the new total. O(log M)."""
     multiply(F, I, b, arm, x, f)
@@ -162,7 +162,7 @@ def shrink_masked(F, I, b, arm, x, f, available, g):
     return total(F, b, I[h.TOP], I[h.TOP_SIZE])
 
 
-@inner
+@inlined
 def update(F, I, b, arm, x, f, available, g):
     """Call `shrink`, or `shrink_masked` if some arms are not available."""
     if len(available) > 0:
@@ -182,7 +182,7 @@ def is_available(available, m):
     return len(available) == 0 or available[m] != 0
 
 
-@inner
+@inlined
 def share(F, I, b, drift):
     """Apply fixed share: every arm gives the part `drift` of its weight, and all arms share the sum equally. The total stays. O(M).
 

@@ -140,6 +140,37 @@ def spread(k, edges):
     return 1 + (2 * k * (CELLS - 1) + edges) // (2 * edges) if edges > 0 else 1
 
 
+@kernel("D1 D1")
+def edges(values, cut):
+    """Write the edges of a number's cells to `cut`, at most CELLS - 1, ascending; return how many. `values`: a sample, ascending, without NaN.
+
+    Each of few different values has a separate cell, cut half way. Otherwise cells are filled from the left, each up to an equal share of
+    the remaining values: a very common value fills one cell and takes nothing from the rest.
+    """
+    different = min(len(values), 1)
+    for i in range(1, len(values)):
+        different += values[i] != values[i - 1]
+    n, left, inside, start = 0, float(len(values)), 0.0, 0
+    for i in range(1, len(values) + 1):
+        if i < len(values) and values[i] == values[start]:
+            continue
+        if different <= CELLS:
+            if i < len(values):
+                middle = 0.5 * values[start] + 0.5 * values[i]
+                cut[n] = middle if values[start] < middle <= values[i] else values[i]
+                n += 1
+        else:
+            share = left / (CELLS - n)
+            if inside > 0.0 and inside + (i - start) / 2 > share and n < CELLS - 1:
+                cut[n] = values[start]
+                n += 1
+                left -= inside
+                inside = 0.0
+            inside += i - start
+        start = i
+    return n
+
+
 @kernel("D1 D1 L1 L1 L2 D2 L1")
 def encode(raw, z, cells, head, I, F, where):
     encode_row(raw, z, cells, head, I, F, where)

@@ -102,3 +102,12 @@ def inner(function: Any) -> Any:
     from .numba_engine import compile_inner
 
     return compile_inner(function)
+
+
+def inlined(function: Any) -> Any:
+    """Do the same for a function that runs at each node: its code becomes part of each caller, however long it is."""
+    if engine in ("python", "native"):
+        return function
+    from .numba_engine import compile_inner
+
+    return compile_inner(function, forceinline=True)

@@ -4,7 +4,7 @@ import numpy as np
 
 from . import advice, advisor, arms, ensemble, graph, intervals, one_of, rows, tree
 from .header import ADVISOR, BASES, COMPRESSED, DENSE, ENSEMBLE, GIVEN, GRAPH, HEAD, INTERVALS, KIND
-from .jit import inner
+from .jit import inlined, inner
 from .words.tree import PATH
 
 
@@ -55,7 +55,7 @@ def ratio(F, I, key, n, step, available):
     return one_of.ratio(F, I, arm, x, f, available, g)
 
 
-@inner
+@inlined
 def share(F, I, n, drift):
     """Apply fixed share in the n nodes just updated; `drift` is a pair, for nodes and for the head."""
     kind = I[KIND]

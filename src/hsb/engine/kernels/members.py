@@ -1,6 +1,6 @@
 """The parts of a state's arrays that belong to each member."""
 
-from .header import OPTION, PARENT
+from .header import KIND, OPTION, PARENT
 from .jit import inner
 from .words.state import COUNT, DIRECTORY, ENTRY, F0, F1, I0, I1, K0, K1
 
@@ -17,6 +17,12 @@ def own(F, I, k, key):
     """Return F and I of member k, and its part of a key."""
     d = DIRECTORY + k * ENTRY
     return F[I[d + F0] : I[d + F1]], I[I[d + I0] : I[d + I1]], key[I[d + K0] : I[d + K1]]
+
+
+@inner
+def kind(I, k):
+    """Return the kind of member k."""
+    return I[I[DIRECTORY + k * ENTRY + I0] + KIND]
 
 
 @inner

@@ -46,9 +46,9 @@ def compile_kernel(function: Any, **more: bool) -> Any:
     return compiled
 
 
-def compile_inner(function: Any) -> Any:
+def compile_inner(function: Any, **more: bool) -> Any:
     """Compile a function that only kernels call: without a cache file and without the wrappers that Python needs to call it.
 
     It is part of the kernels that call it, and compiles sooner. Python must not call it: it would crash.
     """
-    return njit(**HOW, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
+    return njit(**HOW, **more, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]

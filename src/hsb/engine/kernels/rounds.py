@@ -55,6 +55,9 @@ def propensity(F, I, arm):
 def add_all(F, I, p):
     """Add to p each arm's probability under the nodes just visited: node by node, in the order of `propensity`."""
     M = len(p)
+    if M <= h.SMALL:
+        _add_few(F, I, p)
+        return
     for k in range(I[state_words.MEMBERS]):
         f, i = members.arrays(F, I, k)
         w, bases = i[h.WEIGHT], i[h.BASES]
@@ -67,6 +70,27 @@ def add_all(F, I, p):
         rest = f[h.REST] * (1.0 / M)
         for m in range(M):
             p[m] += rest
+
+
+@inner
+def _add_few(F, I, p):
+    """Do `add_all` for up to four arms, with sums in registers: with fewer arms the last one is read again, and its copies are not used."""
+    M = len(p)
+    one, two, three = min(1, M - 1), min(2, M - 1), min(3, M - 1)
+    p0, p1, p2, p3 = p[0], p[one], p[two], p[three]
+    for k in range(I[state_words.MEMBERS]):
+        f, i = members.arrays(F, I, k)
+        w, bases = i[h.WEIGHT], i[h.BASES]
+        for v in range(members.count(I, k)):
+            weight, b = f[w + v], i[bases + v]
+            if weight > 0.0:
+                p0 += weight * f[b]
+                p1 += weight * f[b + one]
+                p2 += weight * f[b + two]
+                p3 += weight * f[b + three]
+        rest = f[h.REST] * (1.0 / M)
+        p0, p1, p2, p3 = p0 + rest, p1 + rest, p2 + rest, p3 + rest
+    p[three], p[two], p[one], p[0] = p3, p2, p1, p0
 
 
 @inner
@@ -355,9 +379,10 @@ def _prepare(F, I, key, arm, visited):
     If not, the state is broken and must stay as it is.
     """
     for k in range(I[state_words.MEMBERS]):
-        f, i, part = members.own(F, I, k, key)
-        if i[h.KIND] == h.ENSEMBLE and not ensemble.prepare(f, i, part.view(np.float64), arm, visited):
-            return False
+        if members.kind(I, k) == h.ENSEMBLE:
+            f, i, part = members.own(F, I, k, key)
+            if not ensemble.prepare(f, i, part.view(np.float64), arm, visited):
+                return False
     return True
 
 
@@ -365,8 +390,10 @@ def _prepare(F, I, key, arm, visited):
 def _teach(F, I, key, arm, loss):
     """Let advisors learn the round, whether or not it had a loss."""
     for k in range(I[state_words.MEMBERS]):
-        f, i, part = members.own(F, I, k, key)
-        if i[h.KIND] == h.ADVISOR:
+        kind = members.kind(I, k)
+        if kind == h.ADVISOR:
+            f, i, part = members.own(F, I, k, key)
             advisor.learn(f, i, part[0], arm, loss)
-        elif i[h.KIND] == h.ENSEMBLE:
+        elif kind == h.ENSEMBLE:
+            f, i, part = members.own(F, I, k, key)
             ensemble.learn(f, i, part.view(np.float64), arm, loss)

@@ -13,7 +13,7 @@ import math
 
 from . import arms, maths
 from .header import ARM_HIGH, ARM_LOW, BASE, LOG_BASE, LOGS, OPTION_TINY, TOP, TOP_SIZE
-from .jit import inner
+from .jit import inlined, inner
 
 ARMS_AT = 2  # where a row's arm block begins
 
@@ -102,7 +102,7 @@ def store_logs(F, I, row, stop, go):
     return high + small
 
 
-@inner
+@inlined
 def turn(F, I, row, now, below):
     """Set the odds of a node whose arms have the new total `now` and whose child has the ratio `below`; return its ratio."""
     rate = F[row]

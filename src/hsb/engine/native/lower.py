@@ -13,6 +13,7 @@ import numba
 from llvmlite import ir
 from numba.core import cgutils, codegen, cpu
 from numba.core.compiler_lock import global_compiler_lock
+from numba.cpython import slicing
 from numba.np import arrayobj
 
 from .signatures import split
@@ -54,11 +55,31 @@ def _executable(self: Any, library: Any, fndesc: Any, env: Any) -> Any:
     return handle.append  # Numba finds a function's code by this object, which must be builtin and unique
 
 
+def _index(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
+    """Return an index as it is, even if it is negative."""
+    return context.cast(builder, index, kind, types.intp if kind.signed else types.uintp)
+
+
+def _cut(builder: Any, part: Any, size: Any) -> None:
+    """Let a slice end where its array ends; its bounds are not negative, and it has no step."""
+    part.stop = builder.select(builder.icmp_signed("<", part.stop, size), part.stop, size)
+
+
 def take_over() -> None:
     """Make this process lower only. It cannot call code that Numba compiles afterwards."""
     codegen.CPUCodeLibrary.__init__ = _keep
     codegen.CPUCodeLibrary.finalize = _finalize
     cpu.CPUContext.get_executable = _executable
+    count_from_the_start()
+
+
+def count_from_the_start() -> None:
+    """Let no index and no slice count from the end, in all that Numba compiles from now on: kernels have none that does.
+
+    The tests for it would take a fifth of a round. With NUMBA_BOUNDSCHECK=1 a negative index is then an error (`tests/conftest.py`).
+    """
+    arrayobj.fix_integer_index = _index
+    slicing.fix_slice = _cut
 
 
 def numba_type(word: str, names: dict[str, Any]) -> Any:

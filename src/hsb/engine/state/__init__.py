@@ -10,7 +10,7 @@ from .heads import add_options, hang, make_head, make_one_of
 from .intervals import make_intervals
 from .member import Kind, Member, Walk, aligned_zeros, member_from_arrays, resized
 from .state import EVERY_ARM, State
-from .trees import chain_prior, coarser, make_cells, make_tree, rows_at
+from .trees import chain_prior, make_cells, make_tree
 from .warm import warm_start
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
     "hang",
     "member_from_arrays",
 ]
-__all__ += ["coarser", "make_advisor", "rows_at"]
+__all__ += ["make_advisor"]
 __all__ += ["add_options", "make_ensemble", "rescale", "resized_ensemble", "room_for", "set_columns", "width_for"]
 __all__ += ["FitRows", "begin_own_rounds", "fit_ensemble", "rounds_known"]
 __all__ += [

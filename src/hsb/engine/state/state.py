@@ -294,6 +294,15 @@ class State:
         members = self.members
         self.laid = self._lay(members, [member.kind.room(member, rounds) for member in members])
 
+    def coarsen_full(self, inputs: list[int], encoder: Ints) -> None:
+        """Make full trees coarser, in one compiled call (`engine/kernels/coarsen.py`). The last members are the trees of these inputs."""
+        from ..kernels import coarsen
+
+        self._visited = None
+        F, I, _ = self.laid
+        numbers = np.empty(len(I), dtype=np.int64)  # more than enough; what is not used takes no memory
+        coarsen.coarsen_full(F, I, np.array(inputs, dtype=np.int64), len(self.words) - len(inputs), encoder, numbers)
+
     def widen(self) -> None:
         """Make room for one more arm, with the share 1/(M+1) in every node."""
         members = [member.kind.add_arm(member) for member in self.members]

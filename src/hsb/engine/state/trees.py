@@ -144,11 +144,17 @@ class Tree(Kind):
         I[tree_words.CAPACITY] = (len(I) - tree.links0) // tree.link_stride
 
     def room(self, member: Member, rounds: int) -> tuple[int, int]:
-        """Return sizes for twice the rows, or for `rounds` if that is less. Unused rows take no memory."""
+        """Return sizes for twice the rows, or for `rounds` if that is less. Unused rows take no memory.
+
+        A tree that is nearly full grows too: all trees of a state grow in few calls, each of which copies the state.
+        """
         tree = TreeView(member)
-        if tree.dense or tree.used + 2 <= tree.capacity:
+        if tree.dense or (tree.used + 2 <= tree.capacity and 4 * tree.used < 3 * tree.capacity):
             return super().room(member, rounds)
         rows = tree.used + max(2, min(2 * rounds, tree.used + 64))
+        if tree.most_rows:
+            rows = max(tree.used + 2, min(rows, tree.most_rows))
+        rows = max(rows, tree.capacity)
         return tree.row0 + rows * tree.stride, tree.links0 + rows * tree.link_stride
 
     def bytes_in_use(self, member: Member) -> int:
@@ -261,33 +267,6 @@ class Tree(Kind):
     def rates(self, member: Member, wider: Member, offsets: Ints) -> Ints:
         seen = member.F[self.blocks(member) - 2] != 0.0
         return np.asarray(np.where(seen, offsets - 2, offsets - 2 + wider.logs))
-
-
-def coarser(member: Member, levels: int) -> Member:
-    """Return a compressed binary tree, with keys of one word, in which keys with the same first `levels` digits are equal.
-
-    Below that level everything is at its prior. So rules that do not split there keep their gain, and the bound is about those only
-    (`docs/proofs.md`, 8). Later keys must have zeros after the first `levels` digits.
-    """
-    tree = TreeView(member)
-    links = tree.links.copy()
-    bottom, top = links[:, 0] & 4095, links[:, 0] >> 12
-    kept = np.flatnonzero(top <= levels)
-    number = np.full(tree.used + 1, -1)  # the last: no child
-    number[kept] = np.arange(len(kept))
-    children = links[:, 1 : 1 + tree.fanout]
-    links[:, 1 : 1 + tree.fanout] = np.where((bottom >= levels)[:, None], -1, number[children])
-    behind = tree.per_word - levels
-    links[:, -1] = links[:, -1] >> behind << behind
-    F = np.concatenate([member.F[: tree.row0], tree.rows[kept].ravel()])
-    I = np.concatenate([member.I[: tree.links0], links[kept].ravel()])
-    I[[tree_words.ROWS, tree_words.CAPACITY]] = len(kept)
-    return Member(F, I)
-
-
-def rows_at(member: Member, levels: int) -> int:
-    """Return the number of rows that `coarser` would leave."""
-    return int(np.count_nonzero(TreeView(member).links[:, 0] >> 12 <= levels))
 
 
 def is_tree(tree: TreeView) -> bool:

@@ -9,7 +9,7 @@ from ...errors import InputError, quoted
 from ...logs import Batch, Log
 from ...logs.log import check_log
 from ...play import replay_all
-from ...play.named import columns_of, read_by
+from ...play.named import arm_kinds_of, columns_of, read_by
 from ...play.result import Replay
 from ...policy import Policy
 from ...structures import Structure
@@ -178,7 +178,8 @@ class _Plan:
         looking = [
             (name, each.policy) for name, each in zip(self.fixed, self.players, strict=True) if isinstance(each, FixedPolicy)
         ]
-        return read_by(log, [columns_of(policy, self.contexts[name]) for name, policy in looking] or [{}])
+        columns = [columns_of(policy, self.contexts[name]) for name, policy in looking] or [{}]
+        return read_by(log, columns, arm_kinds_of(policy for _, policy in looking))
 
     def models(self, model: Any, estimator: str) -> list[RewardModel | None]:
         """Return a reward model for each view; one for all, unless the model uses the policies' contexts."""

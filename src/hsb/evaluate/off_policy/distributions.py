@@ -26,6 +26,8 @@ def distributions(policy: Policy, batch: Batch, contexts: Any = None) -> tuple[F
     array([[0.5, 0.5, 0. ]])
     """
     points, _ = check_contexts(policy, batch, own_contexts(policy, batch) if contexts is None else contexts)
+    if policy.learner.takes_requests:
+        return _of_requests(policy, batch, points), np.ones(len(batch), dtype=np.bool_)
     indices = np.array([policy.arm_set.index.get(arm, -1) for arm in batch.arms], dtype=np.int64)
     known = np.flatnonzero(indices >= 0)
     available = (indices[batch.pools[k]] for k in range(len(batch.pools.sizes)))
@@ -38,3 +40,11 @@ def distributions(policy: Policy, batch: Batch, contexts: Any = None) -> tuple[F
         own = tables.distributions(policy, LoggedRows(points[rows], masks, batch.pool[rows], shown, losses))
         table[rows[:, None], known] = own[:, indices[known]]
     return table, playable
+
+
+def _of_requests(policy: Policy, batch: Batch, requests: NDArray[Any]) -> Floats:
+    """Return the probability of every arm of the batch; 0 for those that are not in a row's request."""
+    table, numbers = np.zeros((len(batch), len(batch.arms))), {arm: k for k, arm in enumerate(batch.arms)}
+    for row, request in zip(table, requests, strict=True):
+        row[[numbers[arm] for arm in request.arms]] = policy.probabilities(request)
+    return table

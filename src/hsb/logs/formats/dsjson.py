@@ -22,6 +22,7 @@ class DsjsonFiles(LineFiles):
     - `meaning.context`: paths of shared features, e.g. ["GUser.age"]; default: those of the first event. Text becomes its `hsb.encode.code` if
       the feature is in `meaning.categories`, or, without `context`, if the first event has text there.
     - A repeated EventId is a problem; an event without one is used.
+    - The features of actions are read for policies whose arms come with the request, nested ones by their path, as those of the context.
     - `arm`: the path of the action's feature that names it; "index": the action's index, from 0; None: its features, or the value of the only
       feature.
     """
@@ -58,7 +59,7 @@ class DsjsonFiles(LineFiles):
         probability, cost = _scalar(event["_label_probability"]), _scalar(event["_label_cost"])
         if isinstance(probability, str) or isinstance(cost, str):
             return "_label_probability or _label_cost is text"
-        return points, names[index], probability, cost, names, event.get("Timestamp"), event.get("EventId")
+        return points, names[index], probability, cost, names, event.get("Timestamp"), event.get("EventId"), actions
 
     def _index(self, event: dict[str, Any], actions: int) -> int | str:
         """Return the index of the action chosen, from 0, or what is wrong with it."""

@@ -6,14 +6,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ...errors import FileError
+from ...errors import FileError, InputError, quoted
+from ..arm_features import read_arms
 from ..columns import ColumnRoles
 from ..named import LOOKED
 from ..rows import Meaning, Report, Rows
 from .dsjson import flatten
 from .text import LineFiles, lines
 
-NAMES = {"arm": "arm", "propensity": "propensity", "available": "available", "timestamp": "timestamp", "id": "id"}
+NAMES = {name: name for name in ("arm", "propensity", "available", "timestamp", "id", "arm_features")}
+REQUEST = "$request"  # a context with its arms, as `Decision.to_dict` writes it
 
 
 class JsonFiles(LineFiles):
@@ -21,7 +23,8 @@ class JsonFiles(LineFiles):
 
     - Nested features are named by their path, "user.age"; a context that is a list has x0, x1, ..., a number is x. A feature that a line lacks
       is missing. Without `meaning.context`, the features are those of the first lines.
-    - `named`: names other than arm, propensity, reward (or loss), available, timestamp and id; or the propensity of all rows.
+    - `named`: names other than arm, propensity, reward (or loss), available, arm_features, timestamp and id; or the propensity of all rows.
+    - A context {"$request": [context, [[arm, features], ...]]} has the features of the available arms in it.
     """
 
     def __init__(self, paths: Sequence[Path], meaning: Meaning, named: Mapping[str, Any]) -> None:
@@ -30,6 +33,10 @@ class JsonFiles(LineFiles):
         meaning = meaning if meaning.context else meaning._replace(context=tuple(features))
         names = {part: name for part, name in NAMES.items() if any(name in event for event in first)}
         names |= {part: name for part, name in named.items() if name is not None}
+        if not isinstance(of_arms := names.get("arm_features", ""), str) or of_arms.endswith("*"):
+            raise InputError(
+                f"In JSON lines arm_features is one name, as in {{'arm_features': {{'a17': {{}}}}}}; given {quoted(of_arms)}."
+            )
         if not {"reward", "loss"} & names.keys():
             names |= {"loss": "loss"} if all("reward" not in event for event in first) else {"reward": "reward"}
         roles = ColumnRoles.of(meaning, **{part: names.get(part) for part in (*NAMES, "reward", "loss")})
@@ -46,9 +53,13 @@ class JsonFiles(LineFiles):
         if event is None:
             return 'the line is not a JSON object with a "context"' if text.strip() else "the line is empty"
         features, roles = _features(event["context"]), self.roles
-        if isinstance(roles.available, str) and roles.available not in event:
-            return f"the line lacks {roles.available}, which other lines have"
-        parts: Any = (roles.arm, roles.propensity, roles.value, roles.available, roles.timestamp, roles.id)
+        available: Any = roles.arm_features if self.meaning.in_features else roles.available
+        if available is not None and available not in event:
+            listed = read_arms(event.get(str(roles.arm_features)))
+            if isinstance(listed, str) or listed[0] is None:
+                return f"the line lacks {available}, which other lines have"
+            event[available] = listed[0]
+        parts: Any = (roles.arm, roles.propensity, roles.value, available, roles.timestamp, roles.id, roles.arm_features)
         return [features.get(name) for name in self.meaning.context], *(event.get(part) if part else None for part in parts)
 
 
@@ -66,7 +77,15 @@ def _event(text: str) -> dict[str, Any] | None:
         event = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return event if isinstance(event, dict) and "context" in event else None
+    if not isinstance(event, dict) or "context" not in event:
+        return None
+    context = event["context"]
+    if isinstance(context, dict) and list(context) == [REQUEST]:
+        request = context[REQUEST]
+        if not isinstance(request, list) or len(request) != 2:
+            return None
+        event["context"], event["arm_features"] = request
+    return event
 
 
 def _first(paths: Sequence[Path], meaning: Meaning) -> list[dict[str, Any]]:

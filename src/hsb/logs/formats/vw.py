@@ -101,13 +101,18 @@ def parse(line: str) -> Parsed | str:
         return "no action has a cost"
     if len(set(available)) < len(available):
         return "an action is listed twice"
-    features = _features(rest)
+    features = read_features(rest)
     if isinstance(features, str):
         return features
     return *chosen, tuple(available) if len(available) > 1 else (), features
 
 
-def _features(rest: str) -> dict[str, float] | str:
+def read_features(rest: str) -> dict[str, float] | str:
+    """Parse what follows the first |: features by name, or what is wrong.
+
+    >>> read_features(" age:0.3 |colour red")
+    {'age': 0.3, 'colour^red': 1.0}
+    """
     features: dict[str, float] = {}
     for part in rest.split("|"):
         words = part.split()

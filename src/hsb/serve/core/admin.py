@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, quoted
 from . import snapshots
+from .arms import MOST_ARMS, arm_name
 from .encoding import check_fits
 from .forgetting import hash_of
 from .kinds import make_policy
@@ -32,8 +33,9 @@ from .messages import (
 )
 from .orders import Append, BlankContexts, Erase, NewPolicy, Order, Outcome
 from .policy_state import Served, check_import, created
+from .requests import same_arms
 from .rows import RowKind
-from .settings import MOST_ARMS, PolicySettings, apply_changes, arm_name, check_default, check_name, check_spec
+from .settings import PolicySettings, apply_changes, check_default, check_name, check_spec
 
 if TYPE_CHECKING:
     from .engine import Core
@@ -143,7 +145,7 @@ def _create(core: Core, message: Create) -> list[Effect]:
 
 
 def _change(served: Served, message: Change) -> tuple[RowKind, Any, bytes | None]:
-    settings = apply_changes(served.settings, message.changes, served.active_arms)
+    settings = apply_changes(served.settings, message.changes, None if served.open is not None else served.active_arms)
     check_default(settings, served.live.scale)
     _check_exact(settings, served.live)
     return RowKind.SETTINGS, settings.plain(), None
@@ -154,7 +156,15 @@ def _check_exact(settings: PolicySettings, learner: PolicyReplica) -> None:
         raise InputError(f"{learner.type} only estimates its propensities. Set floor to 0 and ramp to 1.")
 
 
+def _check_fixed(served: Served) -> None:
+    if served.open is not None:
+        raise InputError(
+            "The arms of this policy come with each request: a new arm just appears there, and an old one no longer does."
+        )
+
+
 def _add_arm(served: Served, message: AddArm) -> tuple[RowKind, Any, bytes | None]:
+    _check_fixed(served)
     arm = arm_name(message.arm)
     if len(served.arms) >= MOST_ARMS:
         raise InputError(f"There are already {MOST_ARMS} arms, including removed ones: the most that a policy can have.")
@@ -166,6 +176,7 @@ def _add_arm(served: Served, message: AddArm) -> tuple[RowKind, Any, bytes | Non
 
 
 def _remove_arm(served: Served, message: RemoveArm) -> tuple[RowKind, Any, bytes | None]:
+    _check_fixed(served)
     if message.arm == served.settings.baseline:
         raise InputError(f"{quoted(message.arm)} is the baseline. Set another baseline first.")
     served.live.policy.copy().remove_arm(message.arm)
@@ -199,7 +210,7 @@ def _promote(served: Served, message: Promote) -> tuple[RowKind, Any, bytes | No
         raise InputError(
             f"The candidate has read {candidate.at} of the {served.version} rows of the journal. Wait until it has read them all."
         )
-    if set(candidate.policy.active_arms) != set(served.active_arms):
+    if not same_arms(candidate.policy, served.open, served.active_arms):
         raise InputError("The candidate's arms differ from the available arms, so it cannot play. Delete it.")
     if candidate.not_learned and not candidate.policy.rounds:
         raise InputError(f"The candidate has learned none of {candidate.not_learned:,} updates: {candidate.why or NO_REASON}")
@@ -210,7 +221,7 @@ def _promote(served: Served, message: Promote) -> tuple[RowKind, Any, bytes | No
 
 
 def _import(served: Served, message: Import) -> tuple[RowKind, Any, bytes | None]:
-    policy = check_import(message.body, served.active_arms, message.read)
+    policy = check_import(message.body, served, message.read)
     check_fits(policy, message.trials, "The file's policy", learn=False)
     served.arriving = message.body, policy
     _check_exact(served.settings, PolicyReplica(0, policy, {}, at=0, valued=False))

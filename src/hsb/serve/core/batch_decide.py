@@ -31,5 +31,10 @@ def draw_together(core: "Core", messages: Sequence[Any], now: Now) -> list[Drawn
 
 def _is_plain(message: Decide, served: Served) -> bool:
     """Whether a message is an acceptable request for this policy with an id and a context alone."""
-    alone = message.available is None and message.baseline is None and message.min_version <= served.version
+    alone = (
+        message.available is None
+        and message.baseline is None
+        and message.arms is None
+        and message.min_version <= served.version
+    )
     return alone and message.policy == served.name and isinstance(message.id, str) and NAME.fullmatch(message.id) is not None

@@ -23,8 +23,8 @@ import numpy as np
 
 from ...evaluate.off_policy.betting import STAKES
 from ...types import Floats
+from .requests import available_count
 from .rows import DecisionRow
-from .sampling import indices_of
 
 LARGEST = 1e300  # larger weights count as this: terms only get smaller, so every interval stays valid
 
@@ -92,15 +92,15 @@ class CandidateBets:
         self.bases = np.full((2, len(STAKES)), 0.5)
         self.powers = np.ones((2, len(STAKES)), dtype=np.int64)
 
-    def take(self, row: DecisionRow, reward: float, own: float, conditions: Conditions) -> None:
-        """Add an update; `own` is the candidate's probability of the arm, before it learns the update."""
+    def take(self, row: DecisionRow, reward: float, own: float, conditions: Conditions, *, baseline: bool = False) -> None:
+        """Add an update; `own` is the candidate's probability of the arm, before it learns the update, `baseline` whether the arm is it."""
         floor = conditions.floors.at(row.version)
         if row.version < self.since or floor is None:
             return
-        among = len(indices_of(row.available))
+        among = available_count(row)
         mixed = own if floor == 0.0 else (1.0 - floor) * own + floor / among
         if row.ramp < 1.0:
-            mixed = row.ramp * mixed + (1.0 - row.ramp) * (row.arm == row.baseline)
+            mixed = row.ramp * mixed + (1.0 - row.ramp) * baseline
         if conditions.scale is not None:
             low, high = conditions.scale
             reward = (min(max(reward, low), high) - low) / (high - low)

@@ -11,6 +11,7 @@ from ...policy import Policy
 from ...policy.decision import Decision
 from ...specs import needs_structure
 from .kinds import INEXACT, Plain, kinds, takes_numbers
+from .requests import some_arm
 
 HEAD = 10_000  # updates that an encoding is fitted on
 TRIALS = 50  # newest decisions, on whose contexts a candidate is tried
@@ -100,7 +101,7 @@ def check_fits(policy: Policy, contexts: Iterable[Any], who: str, *, learn: bool
         try:
             trial.probabilities(context)
             if learn:
-                trial.learn(Decision(context=context, arm=trial.active_arms[0], propensity=1.0), loss=_some_loss(trial))
+                trial.learn(Decision(context=context, arm=some_arm(trial, context), propensity=1.0), loss=_some_loss(trial))
         except InputError as error:
             raise InputError(f"{who} does not accept contexts of this policy: {error}") from None
 

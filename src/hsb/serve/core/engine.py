@@ -219,13 +219,14 @@ class Core:
             detail = f"The policy is at version {served.version}, before min_version {message.min_version}. Try again later."
             return [Answer(message.request, "behind", {"detail": detail, "version": served.version})]
         name, question = check_name("id", message.id), (*message[3:6], bool(message.activate))  # context, available, baseline
+        arms = message.arms
         try:
-            row = served.decide(name, *question, self.clock.time(now), message.key)
+            row = served.decide(name, *question, self.clock.time(now), message.key, arms=arms)
         except InputError as error:
             if message.fresh:
                 raise
             # perhaps it was made earlier, when it was possible: before an arm was removed or the settings changed
-            body = ANYTHING if message.sticky else served.question(*question)
+            body = ANYTHING if message.sticky else served.question(*question, arms)
             self._write(message, Recall(name, served.id, body, str(error)))
             return []
         return self._write_decision(served, message, row)

@@ -41,10 +41,14 @@ class FlagSettings(NamedTuple):
         return [arm for arm in arms if arm in self.values]
 
 
-def check_values(values: Any, arms: list[str]) -> Plain | None:
-    """Check the values of arms. Raises InputError if they are invalid."""
+def check_values(values: Any, arms: list[str] | None) -> Plain | None:
+    """Check the values of arms; `arms` is None if they come with each request. Raises InputError if they are invalid."""
     if values is None:
         return None
+    if arms is None:
+        raise InputError(
+            "flag.values: the arms of this policy come with each request, and an arm's name is the value of the flag. Leave flag.values out."
+        )
     if not isinstance(values, dict) or not values or not set(values) <= set(arms):
         names = ", ".join(map(quoted, arms))
         raise InputError(

@@ -14,9 +14,11 @@ from ...policy import Policy
 from ...specs import NEEDED, construct, known_keys, needs_structure, parse_features, required_arguments, within
 from ...structures import OneOf, Structure
 from ...structures.spaces import Box, Cells, Space
+from .requests import Arms, make_open
 
 Plain = dict[str, Any]
 UNSERVED = {"arms", "seed", "floor"}  # the service sets these
+OPEN = ("HSB",)  # kinds whose arms may come with each request
 INEXACT = {"CsbFtpl"}  # kinds whose propensity is an estimate
 NAMED = "Where contexts have names, begin with HSB, and add this one as a candidate when there are updates."
 RANGES = ("loss_range", "reward_range")
@@ -33,7 +35,7 @@ def kinds() -> list[str]:
     )
 
 
-def make_policy(spec: Plain, arms: list[str], arm_features: Plain | None = None) -> Policy:
+def make_policy(spec: Plain, arms: Arms, arm_features: Plain | None = None) -> Policy:
     """Make a policy of the kind `spec["kind"]`, with the other keys as its settings. A kind without a structure accepts dicts as contexts.
 
     >>> make_policy({"kind": "Exp3", "learning_rate": 0.1}, ["a", "b"])
@@ -55,6 +57,10 @@ def make_policy(spec: Plain, arms: list[str], arm_features: Plain | None = None)
         if isinstance(settings.get(key), list):
             settings[key] = tuple(settings[key])
     structure, encoding = settings.pop("structure", None), settings.pop("encoding", None)
+    if isinstance(arms, dict) and (name not in OPEN or structure is not None or encoding is not None):
+        raise InputError(
+            f"policy: the arms come with each request, which only {' and '.join(OPEN)} without a structure can play; given {quoted(spec):.200}."
+        )
     takes = needs_structure(kind)
     if structure is not None and not takes:
         raise InputError(f"policy.structure: {name} has no structure. Leave it out.")
@@ -76,10 +82,11 @@ def make_policy(spec: Plain, arms: list[str], arm_features: Plain | None = None)
     return _limited(kind, settings, first, arms)
 
 
-def _limited(kind: Any, settings: Plain, first: list[Any], arms: list[str]) -> Policy:
+def _limited(kind: Any, settings: Plain, first: list[Any], arms: Arms) -> Policy:
+    own = make_open(arms) if isinstance(arms, dict) else list(arms)
     try:
         with limited(MOST_MEMORY / 8):
-            policy: Policy = construct(kind, settings, *first, arms=list(arms), seed=0)  # the service supplies every u
+            policy: Policy = construct(kind, settings, *first, arms=own, seed=0)  # the service supplies every u
     except BudgetError:
         raise InputError(
             f"policy: it would take more than the {MOST_MEMORY >> 20} MB that a policy may use here. Make its structure smaller."
@@ -87,7 +94,7 @@ def _limited(kind: Any, settings: Plain, first: list[Any], arms: list[str]) -> P
     return policy
 
 
-def _encoded(kind: Any, settings: Plain, structure: Any, arms: list[str], encoding: Any) -> Policy:
+def _encoded(kind: Any, settings: Plain, structure: Any, arms: Arms, encoding: Any) -> Policy:
     """Make a policy of numbers for contexts with names, with the encoder that `encoding.fitted` made."""
     if not takes_numbers(kind, structure):
         raise InputError(f"policy.encoding: {kind.__name__} reads contexts without an encoding. Leave it out.")

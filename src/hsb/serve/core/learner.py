@@ -15,13 +15,14 @@ from ...policy.renaming import rename_texts
 from .candidate_bets import CandidateBets, Conditions
 from .forgetting import renaming
 from .kinds import INEXACT, Plain, make_policy
+from .requests import Arms, played_of, read_context
 from .rows import DecisionRow, Entry, RowKind
 from .sampling import indices_of
 
 TALLIES = ("updates", "weight", "value", "value_squared", "reward", "reward_squared", "product")
 
 
-First = tuple[list[str], Plain]
+First = tuple[Arms, Plain]
 NO_FIRST: First = ([], {})
 
 
@@ -54,14 +55,14 @@ class PolicyReplica:
         self.bets = CandidateBets(id)
 
     @classmethod
-    def fresh(cls, id: int, kind: Plain, arms: list[str], arm_features: Plain, *, at: int, valued: bool) -> "PolicyReplica":
+    def fresh(cls, id: int, kind: Plain, arms: Arms, arm_features: Plain, *, at: int, valued: bool) -> "PolicyReplica":
         """Make one that has learned nothing. Raises InputError if there is no such kind."""
         return cls(id, make_policy(kind, arms, arm_features), kind, at=at, valued=valued)
 
     @classmethod
-    def idle(cls, id: int, kind: Plain, arms: list[str], arm_features: Plain, *, at: int) -> "PolicyReplica":
+    def idle(cls, id: int, kind: Plain, arms: Arms, arm_features: Plain, *, at: int) -> "PolicyReplica":
         """Make one whose kind is known to be valid. Its policy is made when it is first needed."""
-        return cls(id, None, kind, at=at, valued=False, first=(list(arms), arm_features))
+        return cls(id, None, kind, at=at, valued=False, first=(arms, arm_features))
 
     @property
     def policy(self) -> Policy:
@@ -114,8 +115,10 @@ class PolicyReplica:
         if not row.context:
             return self._skip("The context has been forgotten.")
         try:
-            context, available = json.loads(row.context), [arms[index] for index in indices_of(row.available)]
-            update = Decision(context=context, arm=arms[row.arm], propensity=row.propensity, available=available)
+            context, available = read_context(row), None
+            if row.played is None:
+                available = [arms[index] for index in indices_of(row.available)]
+            update = Decision(context=context, arm=played_of(arms, row), propensity=row.propensity, available=available)
         except (ValueError, IndexError) as error:
             raise FileError(f"decision {row.id} cannot be read: {error}.") from None
         if self.valued:
@@ -138,8 +141,11 @@ class PolicyReplica:
             p = self.policy.probabilities(update.context, available=update.available)
         except InputError:
             return  # an available arm has been removed since: its probabilities would now be others
-        own = float(p[self.policy.arms.index(update.arm)])
-        self.bets.take(row, reward, own, conditions)
+        names = self.policy.arms if row.played is None else list(update.context.arms)
+        index = names.index(update.arm)
+        own = float(p[index])
+        baseline = (row.arm if row.played is None else index) == row.baseline
+        self.bets.take(row, reward, own, conditions, baseline=baseline)
         weight = own / update.propensity
         value = weight * reward
         for k, term in enumerate((1.0, weight, value, value * value, reward, reward * reward, value * reward)):

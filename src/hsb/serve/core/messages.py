@@ -38,6 +38,8 @@ class Decide(NamedTuple):
     receipt: bool = False
     sticky: bool = False
     """Whether this id returns the same decision even for another context or other arms."""
+    arms: Any = None
+    """The available arms with their features, if they come with each request."""
 
 
 class Reward(NamedTuple):

@@ -11,15 +11,17 @@ from ... import __version__
 from ...errors import FileError, InputError, quoted
 from ...files.memory_limit import limited
 from ...policy.decision import Decision
+from ...policy.open import Open
 from .candidate_bets import Conditions, FloorHistory
 from .kinds import Plain
 from .learner import PolicyReplica, read_policy
 from .messages import Decide
 from .orders import Rules
+from .requests import Arms, baseline_of, count_groups, group_names, make_open, same_arms, takes_arms, write_request
 from .rows import DecisionRow, Entry, PolicyRow, RowKind, SnapshotRow, StreamRow
 from .sampling import bits_of, context_json, fingerprint, mixture, u_of
 from .sealed_snapshots import Frozen
-from .settings import PolicySettings, apply_changes, check_default
+from .settings import PolicySettings, apply_changes, check_default, listed
 
 SLOW = 1000.0  # microseconds per decision
 KINDS = frozenset(map(int, RowKind))
@@ -39,7 +41,9 @@ class Served:
         self.updates_kept = 0  # updates in the snapshot from which it was restored
         self.arms: list[str] = []
         self.removed: set[str] = set()
-        self.first_arms: list[str] = []
+        self.first_arms: Arms = []
+        self.open: Open | None = None
+        """The description of arms that come with each request; `arms` are then their groups."""
         self.arm_features: Plain = {}
         self.settings: PolicySettings
         self.live: PolicyReplica
@@ -77,12 +81,17 @@ class Served:
         self.version = row.seq
 
     def _create(self, data: Plain) -> None:
-        self.first_arms, self.arm_features = list(data["arms"]), data["arm_features"]
-        self.arms = list(self.first_arms)
-        self.settings = apply_changes(None, data["settings"], self.arms)
+        self._take_arms(data["arms"])
+        self.arm_features = data["arm_features"]
+        self.settings = apply_changes(None, data["settings"], listed(self.first_arms))
         self.floors = FloorHistory(0, self.settings.floor)
         self.live = PolicyReplica.idle(1, data["policy"], self.first_arms, self.arm_features, at=1)
         self._rule()
+
+    def _take_arms(self, arms: Arms) -> None:
+        self.first_arms = arms
+        self.open = make_open(arms) if isinstance(arms, dict) else None
+        self.arms = list(arms) if self.open is None else group_names(self.open)
 
     def _administer(self, row: StreamRow) -> None:
         data = json.loads(row.data or "{}")
@@ -101,7 +110,7 @@ class Served:
                 self.arms = [*self.arms, data["add"]]
 
     def _change(self, row: StreamRow, data: Plain) -> None:
-        self.settings = apply_changes(self.settings, data, self.arms)
+        self.settings = apply_changes(self.settings, data, None if self.open is not None else self.arms)
         self.floors.note(row.seq, self.settings.floor)
 
     def _candidate(self, row: StreamRow, data: Plain) -> None:
@@ -120,7 +129,7 @@ class Served:
     def _import(self, row: StreamRow, data: Plain) -> None:
         body, read = self.arriving
         self.arriving = b"", None
-        policy = check_import(row.body or b"", self.active_arms, read if body == row.body else None)
+        policy = check_import(row.body or b"", self, read if body == row.body else None)
         self.live = PolicyReplica(row.seq, policy, self.live.kind, at=row.seq, valued=False)
 
     def _archive(self, row: StreamRow, data: Plain) -> None:
@@ -186,8 +195,15 @@ class Served:
         activate: bool,
         timestamp: int,
         key: int | None = None,
+        *,
+        arms: Any = None,
     ) -> DecisionRow:
-        """Return the decision of this version for an id, without changing anything. Raises InputError if it is impossible."""
+        """Return the decision of this version for an id, without changing anything. Raises InputError if it is impossible.
+
+        `arms` are those that come with the request, with their features.
+        """
+        if takes_arms(self.open, arms, available, len(self.active_arms)):
+            return self._decide_request(id, context, arms, baseline, activate, timestamp, key)
         text = self._context(context)
         indices = None if available is None else self._arms_of(available)
         settings, u = self.settings, u_of(self.secret, id)
@@ -199,13 +215,37 @@ class Served:
         decision = self.live.policy.propose(context, u=u, available=names, mixed=mixed)
         bits = self._all_bits if indices is None else bits_of(indices, len(self.arms))
         body = fingerprint(self.name, context, available, baseline, activate, text)
-        return self._row(id, decision, u, text, bits, base, body, timestamp, key)
+        return self._row(id, decision, self.indices[decision.arm], u, text, bits, base, body, timestamp, key)  # type: ignore[index]
+
+    def _decide_request(
+        self, id: str, context: Any, arms: Any, baseline: str | None, activate: bool, timestamp: int, key: int | None
+    ) -> DecisionRow:
+        """Return the decision for a context and the arms that came with it."""
+        assert self.open is not None
+        self._context(context)
+        request, text = write_request(context, arms)
+        settings, u, names = self.settings, u_of(self.secret, id), [str(arm) for arm in request.arms]
+        base = (
+            baseline_of(names, settings.baseline if baseline is None else baseline, settings.ramp)
+            if settings.ramp < 1.0
+            else None
+        )
+        mixed = mixture(np.ones(len(names)), floor=settings.floor, ramp=settings.ramp, baseline=base)
+        decision = self.live.policy.propose(request, u=u, mixed=mixed)
+        counts, groups = count_groups(self.open, request)
+        body = self.question(context, None, baseline, activate, arms)
+        index = names.index(str(decision.arm))
+        return self._row(id, decision, groups[index], u, text, counts, base, body, timestamp, key)._replace(played=names[index])
 
     def decide_all(self, messages: Sequence[Decide], timestamp: int) -> list[DecisionRow | None]:
         """Decide on messages that name neither arms nor a baseline, as `decide` would. None for each that needs `decide` itself."""
         settings, base, mixed = self.settings, None, None
         shared = settings.ramp < 1.0
-        if self.removed or (shared and (settings.baseline is None or settings.baseline in self.removed)):
+        if (
+            self.removed
+            or self.open is not None
+            or (shared and (settings.baseline is None or settings.baseline in self.removed))
+        ):
             return [None] * len(messages)
         if shared:
             base = self._baseline(None, None)
@@ -224,12 +264,14 @@ class Served:
             body = fingerprint(self.name, message.context, None, None, bool(message.activate), text)
         except (ValueError, TypeError, RecursionError):
             return None
-        return self._row(message.id, decision, u, text, self._all_bits, base, body, timestamp, message.key)
+        index = self.indices[decision.arm]  # type: ignore[index]
+        return self._row(message.id, decision, index, u, text, self._all_bits, base, body, timestamp, message.key)
 
     def _row(
         self,
         id: str,
         decision: Decision,
+        arm: int,
         u: float,
         text: str,
         bits: bytes,
@@ -247,7 +289,7 @@ class Served:
             self.id,
             self.version,
             self.live.id,
-            self.indices[decision.arm],  # type: ignore[index]
+            arm,
             decision.propensity,
             u,
             bits,
@@ -263,9 +305,11 @@ class Served:
             key,
         )
 
-    def question(self, context: Any, available: list[str] | None, baseline: str | None, activate: bool) -> bytes:
+    def question(self, context: Any, available: Any, baseline: str | None, activate: bool, arms: Any = None) -> bytes:
         """Return the fingerprint of a request, whether or not it can be answered."""
-        text = self._context(context)
+        text: str | None = self._context(context)
+        if arms is not None:
+            context, text = {"$request": [context, arms]}, None
         try:
             return fingerprint(self.name, context, available, baseline, activate, text)
         except (ValueError, TypeError, RecursionError):
@@ -358,12 +402,13 @@ class Served:
             name: PolicyReplica.restore(it, learners[it["id"]].body, learners[it["id"]].digest)
             for name, it in state["learners"].items()
         }
-        served.arms, served.removed, served.first_arms = state["arms"], set(state["removed"]), state["first_arms"]
+        served._take_arms(state["first_arms"])
+        served.arms, served.removed = state["arms"], set(state["removed"])
         served.arm_features, served.archived = state["arm_features"], state["archived"]
         served.updates = served.updates_kept = state["updates"]
         served.words_forgotten = state["words_forgotten"]
         served.not_learned, served.version = state["not_learned"], rows[0].seq
-        served.settings = apply_changes(None, state["settings"], served.arms)
+        served.settings = apply_changes(None, state["settings"], None if served.open is not None else served.arms)
         floors = state.get("floors")  # an earlier hsb did not record them
         served.floors = FloorHistory(served.version, served.settings.floor) if floors is None else FloorHistory.of(floors)
         served.live = replicas.pop("")
@@ -378,18 +423,21 @@ def read_file(body: bytes) -> Any:
         return read_policy(body)
 
 
-def check_import(body: bytes, available: list[str], read: Any = None) -> Any:
+def check_import(body: bytes, served: Served, read: Any = None) -> Any:
     """Return the policy of a file, or `read`, the policy if it was read before. Raises InputError if its arms are not the available ones."""
     policy = read_file(body) if read is None else read
-    if set(policy.active_arms) != set(available):
-        raise InputError(
-            f"The file's arms are {', '.join(map(quoted, policy.active_arms))}; here they are {', '.join(map(quoted, available))}. "
+    if not same_arms(policy, served.open, served.active_arms):
+        names = ", ".join(map(quoted, served.active_arms))
+        fix = (
             "Add or remove arms first."
+            if served.open is None
+            else "With arms that come with each request both must have the same groups."
         )
+        raise InputError(f"The file's arms are {', '.join(map(quoted, policy.active_arms))}; here they are {names}. {fix}")
     return policy
 
 
-def created(spec: Any, parts: tuple[str, list[str], Plain, Plain, PolicySettings]) -> str:
+def created(spec: Any, parts: tuple[str, Arms, Plain, Plain, PolicySettings]) -> str:
     """Return the data of a stream's first row, from the result of `settings.checked`."""
     _, arms, features, kind, settings = parts
     return json.dumps({"arms": arms, "arm_features": features, "policy": kind, "settings": settings.plain()})

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from ...errors import InputError, quoted
 from .orders import NewDecision
 from .policy_state import Served
+from .requests import counts_of
 from .rows import DecisionRow
 from .sampling import context_json, indices_of, u_of
 
@@ -109,10 +110,18 @@ def restore_decision(policies: Mapping[int, Served], processes: Processes, decis
         )
     if not processes.reached(process, row.policy, row.version):
         raise InputError(f"receipt: it is of a version {row.version} that this journal has lost. The journal is an older copy.")
-    arms = [row.arm, *indices_of(row.available), *([] if row.baseline is None else [row.baseline])]
-    if max(arms) >= len(served.arms) or row.learner > served.version:  # its update could never be applied
+    if not _arms_exist(served, row) or row.learner > served.version:  # its update could never be applied
         raise InputError("receipt: it has arms that this journal does not have. Is this journal an older copy?")
     return decision_order
+
+
+def _arms_exist(served: Served, row: DecisionRow) -> bool:
+    """Whether a policy has the arms of a row, or their groups if arms come with each request."""
+    if (row.played is None) != (served.open is None):
+        return False
+    if row.played is not None:
+        return row.arm < len(served.arms) == len(counts_of(row.available))
+    return max(row.arm, *indices_of(row.available), -1 if row.baseline is None else row.baseline) < len(served.arms)
 
 
 def _unreadable(text: Any) -> Unreadable:

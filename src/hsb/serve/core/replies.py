@@ -7,6 +7,7 @@ from .messages import Decide, Reward
 from .orders import Outcome
 from .policy_state import Served
 from .receipts import make_receipt
+from .requests import played_of
 from .rows import DecisionRow
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def describe_decision(served: Served, row: DecisionRow, process: str, active: bo
     reply = {
         "id": row.id,
         "policy": served.name,
-        "arm": served.arms[row.arm],
+        "arm": played_of(served.arms, row),
         "propensity": row.propensity,
         "version": row.version,
         "mode": MODES.get(row.ramp, "ramp"),

@@ -56,6 +56,8 @@ class DecisionRow(NamedTuple):
     deadline: int
     at: int
     key: int | None = None
+    played: str | None = None
+    """The arm's name if arms come with each request; `requests.py` says what `arm`, `available` and `baseline` then are."""
 
 
 class RewardRow(NamedTuple):

@@ -7,18 +7,17 @@ from typing import Any, NamedTuple
 from ...checks import NAME, floor_share, is_number
 from ...errors import InputError, quoted
 from ...policy.loss_range import LossScale
+from .arms import arm_name
 from .flags import FlagSettings, check_values
 from .kinds import INEXACT, Plain, make_policy
 from .orders import Rules
+from .requests import Arms, check_arms
 
 AGGREGATES = ("first", "last", "sum", "mean", "min", "max")
 FLOOR = 0.02  # default: every arm has probability 0.02 / arms or more, so that logs can evaluate others; it costs at most that share
 DURABILITIES = ("fsync", "receipt")
 LONGEST = 400 * 86_400  # seconds that a policy waits for feedback
 LONGEST_KEPT = 36_500 * 86_400  # seconds for which contexts are kept
-MOST_ARMS = 1000
-MOST_LETTERS = 256  # of an arm's name
-UNFIT = {"\x00", *map(chr, range(0xD800, 0xE000))}  # characters that text in a file cannot hold
 DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 KEYS = {
     "name",
@@ -78,36 +77,47 @@ class PolicySettings(NamedTuple):
         )
 
 
-def check_spec(spec: Any) -> tuple[str, list[str], Plain, Plain, PolicySettings]:
+def check_spec(spec: Any) -> tuple[str, Arms, Plain, Plain, PolicySettings]:
     """Check a request to create a policy. Returns its name, arms, arm features, kind and settings."""
     if not isinstance(spec, dict):
         raise InputError(
             f"A policy must be described by an object, e.g. {{'name': 'home', 'arms': ['a', 'b']}}; given {quoted(spec)}."
         )
     _check_keys(spec, KEYS, "")
-    name, arms = check_name("name", spec.get("name")), arm_names(spec.get("arms"))
+    name, arms = check_name("name", spec.get("name")), check_arms(spec.get("arms"))
     features = spec.get("arm_features") or {}
+    if features and isinstance(arms, dict):
+        raise InputError(
+            "arm_features: the arms of this policy come with each request, and so do their features. Leave it out."
+        )
     if not isinstance(features, dict) or not set(features) <= set(arms):
         raise InputError(f"arm_features must be an object whose names are arms; given {quoted(features)}.")
     kind = spec.get("policy", {"kind": "HSB"})
     policy = make_policy(kind, arms, features)
     usual = {"floor": 0.0 if type(policy).__name__ in INEXACT else FLOOR}
-    settings = apply_changes(None, usual | {name: spec[name] for name in CHANGED & spec.keys()}, arms)
+    settings = apply_changes(None, usual | {name: spec[name] for name in CHANGED & spec.keys()}, listed(arms))
     check_default(settings, policy.loss_scale)
     return name, arms, features, kind, settings
 
 
-def apply_changes(before: PolicySettings | None, changes: Any, arms: list[str]) -> PolicySettings:
-    """Return the settings after a change; `before` is None for a new policy."""
+def listed(arms: Arms) -> list[str] | None:
+    """Return the arms that settings may name; None if arms come with each request: then any."""
+    return None if isinstance(arms, dict) else arms
+
+
+def apply_changes(before: PolicySettings | None, changes: Any, arms: list[str] | None) -> PolicySettings:
+    """Return the settings after a change; `before` is None for a new policy, `arms` are the arms that they may name (None: any)."""
     if not isinstance(changes, dict):
         raise InputError(f"Changes must be an object with some of {', '.join(sorted(CHANGED))}; given {quoted(changes)}.")
     _check_keys(changes, CHANGED, "")
     floor = changes.get("floor", 0.0 if before is None else before.floor)
     ramp = changes.get("ramp", 1.0 if before is None else before.ramp)
     baseline = changes.get("baseline", None if before is None else before.baseline)
-    if baseline is not None and (not isinstance(baseline, str) or baseline not in arms):
+    if baseline is not None and arms is None:
+        arm_name(baseline, "baseline")
+    elif baseline is not None and (not isinstance(baseline, str) or baseline not in (arms or ())):
         raise InputError(
-            f"baseline must be one of the arms, {', '.join(map(quoted, arms))}, or null; given {quoted(baseline)}."
+            f"baseline must be one of the arms, {', '.join(map(quoted, arms or ()))}, or null; given {quoted(baseline)}."
         )
     if not is_number(ramp) or not 0.0 <= ramp <= 1.0:
         raise InputError(
@@ -148,7 +158,7 @@ def _feedback(before: PolicySettings | None, changes: Any) -> tuple[float, float
     return wait, None if default is None else float(default), aggregate, learn
 
 
-def _flag(before: PolicySettings | None, changes: Any, arms: list[str]) -> FlagSettings:
+def _flag(before: PolicySettings | None, changes: Any, arms: list[str] | None) -> FlagSettings:
     flag = FlagSettings() if before is None else before.flag
     if changes is None:
         return flag
@@ -194,25 +204,6 @@ def check_name(what: str, value: Any) -> str:
             f"{what} must be 1 to 64 letters, digits or ._~- characters, but not . or .. alone; given {quoted(value)}."
         )
     return value
-
-
-def arm_name(value: Any) -> str:
-    """Check an arm's name."""
-    if not isinstance(value, str) or not 1 <= len(value) <= MOST_LETTERS or not UNFIT.isdisjoint(value):
-        raise InputError(f"An arm's name must be text of 1 to {MOST_LETTERS} characters; given {quoted(value)}.")
-    if value in (".", ".."):
-        raise InputError(f"An arm cannot be named {quoted(value)}, which has another meaning in a URL. Give it another name.")
-    return value
-
-
-def arm_names(value: Any) -> list[str]:
-    """Check the arms of a policy, which must differ."""
-    if not isinstance(value, list) or not 1 <= len(value) <= MOST_ARMS:
-        raise InputError(f"arms must be a list of 1 to {MOST_ARMS} names; given {quoted(value)}.")
-    names = [arm_name(arm) for arm in value]
-    if len(set(names)) < len(names):
-        raise InputError(f"arms must differ; given {quoted(value)}.")
-    return names
 
 
 def _check_keys(settings: Plain, known: set[str], where: str) -> None:

@@ -131,7 +131,7 @@ async def archive(call: Call) -> Reply:
 async def add_arm(call: Call) -> Reply:
     """Add an arm, or bring back a removed one."""
     policy, arm = find_policy(call), call.params["arm"]
-    if arm in policy.active_arms and not policy.archived:
+    if arm in policy.active_arms and not policy.archived and policy.open is None:
         return Reply(200, {"arm": arm, "arms": policy.active_arms, "version": policy.version})
     try:
         await make_change(call, AddArm, policy.name, arm, call.body.features, detail={"arm": arm})
@@ -145,7 +145,7 @@ async def add_arm(call: Call) -> Reply:
 async def remove_arm(call: Call) -> Reply:
     """Remove an arm. The last arm cannot be removed."""
     policy, arm = find_policy(call), call.params["arm"]
-    if not policy.archived:
+    if not policy.archived and policy.open is None:
         if arm not in policy.arms:
             raise HttpProblem(404, "not-found", f"There is no arm {arm[:100]!r}.")
         if arm in policy.removed:
@@ -277,6 +277,7 @@ def describe_policy(call: Call, policy: Served) -> dict[str, Any]:
         "updates": policy.updates,
         "not_learned": policy.not_learned + policy.live.not_learned,
         "arms": policy.active_arms,
+        "open": policy.first_arms["open"] if isinstance(policy.first_arms, dict) else None,
         "removed_arms": sorted(policy.removed),
         "policy": policy.live.public_kind,
         "kind": policy.live.type,

@@ -90,8 +90,32 @@ class CertificateAnswer(Struct):
     words: str
 
 
+class OpenAnswer(Struct):
+    """Groups of arms that come with each request, and the number of arms that have a model of their own."""
+
+    always: list[str]
+    group: str | None
+    groups: list[str | int | float]
+    known: int
+
+
+class KnownArm(Struct):
+    """An arm that has a model of its own: how often it was played and learned, and its average reward then."""
+
+    arm: str
+    plays: int
+    average_reward: float | None
+
+
+class KnownArms(Struct):
+    """The number of arms that have a model of their own, and those that were played most."""
+
+    count: int
+    most_played: list[KnownArm]
+
+
 class PolicyAnswer(Struct):
-    """A policy and its settings. The fields from `pending` on are read from the journal, and present only if one policy is requested."""
+    """A policy and its settings; if `open` is not null, `arms` are groups. Fields from `pending` on are given for one policy only."""
 
     name: str
     version: int
@@ -100,6 +124,7 @@ class PolicyAnswer(Struct):
     updates: int
     not_learned: int
     arms: list[str]
+    open: OpenAnswer | None
     removed_arms: list[str]
     policy: dict[str, Any]
     kind: str
@@ -119,6 +144,7 @@ class PolicyAnswer(Struct):
     pending: int | Maybe = UNSET
     first_deadline: str | Maybe | None = UNSET
     certificate: CertificateAnswer | Maybe | None = UNSET
+    known_arms: KnownArms | Maybe = UNSET
     digests: dict[str, str] | Maybe = UNSET
 
 
@@ -205,6 +231,7 @@ class StoredDecision(Struct):
     u: float
     at: str
     deadline: str
+    arms: dict[str, dict[str, Any] | None] | Maybe = UNSET
     forgotten: bool | Maybe = UNSET
     state: str | Maybe = UNSET
     learned_at_version: int | Maybe = UNSET

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from ...errors import quoted
 from ..core import STATUS, Activate, Answer, Decide, Reward, Void
 from ..core.receipts import Unreadable, policy_of
+from ..core.requests import MOST_OFFERED
 from . import events
 from .answers import DecisionAnswer, DecisionBatchAnswer, RewardAnswer, RewardBatchAnswer
 from .endpoint import Call, Endpoint, Reply
@@ -32,26 +33,28 @@ RECEIPT = {
 READ_BODY = {400: ProblemAnswer, 408: ProblemAnswer, 413: ProblemAnswer, 415: ProblemAnswer}
 GOOD = ("created", "stored", "accepted", "learned", "not_learned", "done", "duplicate")
 DEEPEST = 32
+PER_ARM = 30  # values of features, on average over the most arms that a request may have
 LONGEST = 1000  # characters of a name with those it is nested in
 STEP = 0.01  # seconds between checks of the version
 
 
-def _leaves(context: Any, most: int, deep: int = 0, letters: int = 0) -> int:
+def _leaves(context: Any, most: int, deep: int = 0, letters: int = 0, *, where: str = "context") -> int:
     """Count the values of a context, up to `most` + 1. Raises HttpProblem if they are nested too deep or their names are too long.
 
-    `letters` counts the names that the context is nested in: wherever a context is flattened, they precede each name within.
+    `letters` counts the names that the context is nested in: wherever a context is flattened, they precede each name within. `where` is
+    "arms" if these are features of an arm.
     """
     kind, count = type(context), 0
     if kind is dict or kind is list:
         if deep == DEEPEST:
-            raise HttpProblem(422, "context", f"The context is nested too deep: at most {DEEPEST} levels.", pointer="/context")
+            raise HttpProblem(422, "context", f"The {where} is nested too deep: at most {DEEPEST} levels.", pointer=f"/{where}")
         for name, value in context.items() if kind is dict else (("", value) for value in context):
             path = letters + len(name)
             if path > LONGEST:
                 problem = f"The name {quoted(name[:40])}... has {path:,} characters with those it is nested in, more than {LONGEST:,}."
-                raise HttpProblem(422, "context", f"{problem} Shorten it.", pointer="/context")
+                raise HttpProblem(422, "context", f"{problem} Shorten it.", pointer=f"/{where}")
             inner = type(value)
-            count += _leaves(value, most, deep + 1, path + 1) if inner is dict or inner is list else 1
+            count += _leaves(value, most, deep + 1, path + 1, where=where) if inner is dict or inner is list else 1
             if count > most:
                 break
         return count
@@ -59,17 +62,33 @@ def _leaves(context: Any, most: int, deep: int = 0, letters: int = 0) -> int:
 
 
 def check(body: Any, most: int, where: str = "") -> None:
-    """Raise HttpProblem if a body's context holds more than `most` values."""
+    """Raise HttpProblem if a body's context, or the features of an arm, hold more than `most` values."""
     if _leaves(body.context, most) > most:
         raise HttpProblem(
             422, "context", f"The context may hold at most {most} values. Send fewer.", pointer=f"{where}/context"
         )
 
 
+def check_arms(body: DecideBody, most: int, where: str = "") -> None:
+    """Raise HttpProblem if the features of an arm hold more than `most` values, or those of all arms more than PER_ARM * MOST_OFFERED."""
+    total = 0
+    for arm, features in body.arms.items() if isinstance(body.arms, dict) else ():
+        count = 0 if features is None else _leaves(features, most, where="arms")
+        total += count
+        if count > most:
+            problem = (
+                f"The features of an arm may hold at most {most} values; those of {quoted(arm[:40])} hold more. Send fewer."
+            )
+            raise HttpProblem(422, "arms", problem, pointer=f"{where}/arms")
+    if total > PER_ARM * MOST_OFFERED:
+        problem = f"The features of all arms may hold at most {PER_ARM * MOST_OFFERED:,} values; given {total:,}. Send fewer arms or features."
+        raise HttpProblem(422, "arms", problem, pointer=f"{where}/arms")
+
+
 def _decide_arguments(call: Call, body: DecideBody) -> tuple[Any, ...]:
     name = new_id() if body.id is None else body.id
     arguments = (call.params["policy"], name, body.context, body.available, body.baseline, body.activate, body.min_version)
-    return (*arguments, call.key.id, body.id is None, bool(call.query) and _receipt(call))
+    return (*arguments, call.key.id, body.id is None, bool(call.query) and _receipt(call), False, body.arms)
 
 
 def _receipt(call: Call) -> bool:
@@ -89,6 +108,7 @@ async def decide(call: Call) -> Reply:
     """Choose an arm for a context. The same id again returns the same decision (200)."""
     body = call.body
     check(body, call.service.settings.numbers)
+    check_arms(body, call.service.settings.numbers)
     arguments = _decide_arguments(call, body)
     answer = await call.service.ask(Decide, *arguments)
     if answer.status == "behind":
@@ -107,6 +127,7 @@ async def decide_batch(call: Call) -> Reply:
     _count(rows, settings.rows, "decisions")
     for index, row in enumerate(rows):
         check(row, settings.numbers, f"/decisions/{index}")
+        check_arms(row, settings.numbers, f"/decisions/{index}")
     answers = await call.service.ask_all(Decide, [_decide_arguments(call, row) for row in rows])
     return Reply(200, {"rows": [_row(call, answer, row, _decision_body) for answer, row in zip(answers, rows, strict=True)]})
 
@@ -251,12 +272,19 @@ def _note_unlearned(call: Call, answers: list[Answer]) -> None:
             call.service.rejections.note(answer.body["policy"], "not-learned", STATUS[answer.status], detail, None, call.id)
 
 
+def _size(call: Call) -> str:
+    """Return the setting that limits the body of a decision: arms that come with it take room."""
+    policy = call.service.core.policies.get(call.params["policy"])
+    return "body" if policy is None or policy.open is None else "batch_body"
+
+
 DECIDE = Endpoint(
     "POST",
     "/v1/policies/{policy}/decisions",
     "decide",
     decide,
     body=DecideBody,
+    large=_size,
     query=RECEIPT,
     public=True,
     tag="decisions",

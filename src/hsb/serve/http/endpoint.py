@@ -98,7 +98,7 @@ class Endpoint:
 
     - `need`: the scope that the key must have; None if no key is needed.
     - `body`: the type of the body; None for no body, bytes for a file. With `optional`, the body may be empty.
-    - `large`: the setting that limits the size of the body.
+    - `large`: the setting that limits the size of the body, or a function of the call that returns it.
     - `query`: the parameters of the query, with descriptions.
     - `types`: media types of `body`; `also`: other body types, by media type; `headed`: a header, and the body type if it is present.
     - `answers`: statuses and the types of their bodies, for OpenAPI.
@@ -116,7 +116,7 @@ class Endpoint:
         answers: dict[int, Any],
         body: Any = None,
         optional: bool = False,
-        large: str = "body",
+        large: str | Callable[[Call], str] = "body",
         query: dict[str, str] | None = None,
         types: tuple[str, ...] = TYPES,
         also: dict[str, Any] | None = None,
@@ -172,7 +172,11 @@ class Endpoint:
                 raise HttpProblem(
                     415, "type", f"The body must be {self.types[0]}; given {kind[:100]!r}. Set the header Content-Type."
                 )
-            raw = await read_body(receive, call.headers, getattr(service.settings, self.large))
+            raw = await read_body(
+                receive,
+                call.headers,
+                getattr(service.settings, self.large if isinstance(self.large, str) else self.large(call)),
+            )
             decoder = self.decoders.get(kind, self.decoder)
             if self.headed is not None and kind in self.types and self.headed[0] in call.headers.all:
                 decoder = self.headed[1]

@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING
 
-from ..core import Forget, ForgetWords, Purge
+from ..core import Forget, ForgetWords, Purge, Served
 from ..page.ledger_file import folder_of
 from ..store import Full, Lost
 from ..store.erasing import about_person, erase_some, not_elsewhere, words_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PAUSE = 0.002  # seconds between parts, for others to write
 AT_ONCE = 500  # decisions
+REQUEST = '$."$request"[0]'  # the context in a request
 AGAIN = 10.0  # seconds until the next try, if the disk is full
 
 
@@ -58,7 +59,7 @@ async def forget(call: Call) -> Reply:
     Categories and tags that no other decision has get random-looking names.
     """
     policy, count = find_policy(call), 0
-    ids = await _decision_ids(call, policy.id)
+    ids = await _decision_ids(call, policy)
     words = await _words(call, policy.id, ids)
     if words:  # first, while the contexts that hold them are still there
         await make_change(call, ForgetWords, policy.name, words, silent=True)
@@ -82,7 +83,7 @@ async def _words(call: Call, policy: int, ids: list[str]) -> list[str]:
     return left
 
 
-async def _decision_ids(call: Call, policy: int) -> list[str]:
+async def _decision_ids(call: Call, policy: Served) -> list[str]:
     query = call.query
     if "id" in query and len(query) == 1:
         return [query["id"]]
@@ -100,11 +101,12 @@ async def _decision_ids(call: Call, policy: int) -> list[str]:
             "field must be a name of the context, or names with dots between them, without quotes; value must not hold NUL.",
             pointer="/field",
         )
+    root = "$" if policy.open is None else REQUEST
     path = "$" + "".join(f".{json.dumps(part)}" for part in query["field"].split("."))  # letters as the journal writes them
     ids: list[str] = []
     after: int | None = 0
     while after is not None:
-        some, after = await call.service.readers.scan(about_person, policy, path, query["value"], after)
+        some, after = await call.service.readers.scan(about_person, policy.id, path, query["value"], after, root)
         ids += some
     return ids
 

@@ -14,6 +14,10 @@ from ..exporting import named_context, updates
 from ..store.sqlite import SqliteReader
 
 MEMORY = 8 << 30  # bytes of address space
+NOT_EVALUATED = (
+    "The arms of this policy come with each request, and an evaluation needs a fixed list. Add a candidate instead: it "
+    "learns the same updates, and what it would have earned is estimated from its probabilities of the arms of each request."
+)
 FORMS = '{"kind": "HSB", ...}, {"arm": "a"}, {"uniform": true} or {"live": true}'
 
 
@@ -45,6 +49,8 @@ def evaluate(db: str, name: str, request: dict[str, Any]) -> dict[str, Any]:
         if row is None:
             raise InputError(f"There is no policy {quoted(name)}.")
         served = revive(row, reader.snapshots(row.id), lambda after: reader.entries(row.id, after)).served
+        if served.open is not None:
+            raise InputError(NOT_EVALUATED)
         log, contexts = updates_table(reader, row)
     finally:
         reader.close()

@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
+from ..core.known import known_arms
 from ..core.messages import Committed, Failed
 
 if TYPE_CHECKING:
@@ -66,11 +67,17 @@ class Metrics(Collector):
         yield GaugeMetricFamily("hsb_clock_held", "1 while deadlines are held, since the clock jumped", value=core.clock.held)
         version = GaugeMetricFamily("hsb_policy_version", "Rows of the stream that a policy has learned", labels=["policy"])
         updates = CounterMetricFamily("hsb_policy_updates", "Updates of a policy", labels=["policy"])
+        known = GaugeMetricFamily(
+            "hsb_policy_known_arms", "Arms with a model, of a policy whose arms come with requests", labels=["policy"]
+        )
         for served in core.by_id.values():
+            if (arms := known_arms(served, 0)) is not None:
+                known.add_metric([served.name], arms.number)
             version.add_metric([served.name], served.version)
             updates.add_metric([served.name], served.updates)
         yield version
         yield updates
+        yield known
         rejections = CounterMetricFamily("hsb_rejections", "Rejected requests", labels=["policy", "kind"])
         for (policy, kind), count in self.service.rejections.counts().items():
             rejections.add_metric([policy, kind], count)

@@ -15,6 +15,7 @@ from .problem import HttpProblem, of_answer
 from .wire import FlagAnswer, FlagBody, FlagProblem, FlagsAnswer
 
 KEY = "targetingKey"
+ARMS = "arms"  # the attribute with the available arms, for policies whose arms come with each request
 ALSO = {"boolean": ("boolean",), "string": ("string",), "object": ("object",), "number": ("number", "integer", "float")}
 CODES = {
     "type-mismatch": "TYPE_MISMATCH",
@@ -46,7 +47,8 @@ async def flag(call: Call) -> Reply:
 
     Send rewards to /v1/decisions/{id}/reward; the id is in metadata.
     """
-    arguments = _decide_arguments(call, call.params["policy"], _context(call), activate=True)
+    check(call.body, call.service.settings.numbers)
+    arguments = _decide_arguments(call, call.params["policy"], activate=True)
     answer = await call.service.ask(Decide, *arguments)
     if answer.status not in GOOD:
         raise of_answer(STATUS[answer.status], answer.status, answer.body)
@@ -65,8 +67,8 @@ async def flags(call: Call) -> Reply:
     headers = [(b"etag", tag.encode())]
     if unchanged(call, tag):
         return Reply(304, headers=headers)
-    context = _context(call)
-    answers = await call.service.ask_all(Decide, [_decide_arguments(call, name, context, activate=False) for name in names])
+    check(call.body, call.service.settings.numbers)
+    answers = await call.service.ask_all(Decide, [_decide_arguments(call, name, activate=False) for name in names])
     described = []
     for name, answer in zip(names, answers, strict=True):
         if answer.status in GOOD:
@@ -83,13 +85,18 @@ def _may(call: Call, name: str) -> bool:
     return call.key.policies is None or name in call.key.policies
 
 
-def _context(call: Call) -> dict[str, Any]:
+def _context(call: Call, policy: Served | None) -> dict[str, Any]:
     """Return the request's context, flattened. It lacks targetingKey, which names a person: the policy must not learn from it."""
-    check(call.body, call.service.settings.numbers)
-    return flatten({name: value for name, value in (call.body.context or {}).items() if name != KEY})
+    without = (KEY,) if policy is None or policy.open is None else (KEY, ARMS)
+    return flatten({name: value for name, value in (call.body.context or {}).items() if name not in without})
 
 
-def _decide_arguments(call: Call, name: str, context: dict[str, Any], *, activate: bool) -> tuple[Any, ...]:
+def _arms(call: Call, policy: Served | None) -> Any:
+    """Return the arms that came with the context; None for a policy with a list of arms, whose variants these are."""
+    return None if policy is None or policy.open is None else (call.body.context or {}).get(ARMS)
+
+
+def _decide_arguments(call: Call, name: str, *, activate: bool) -> tuple[Any, ...]:
     """Return the arguments of `Decide` for the policy `name`."""
     policy = call.service.core.policies.get(name)
     if policy is not None and call.body.type not in (None, *ALSO.get(policy.settings.flag.type, ())):
@@ -97,7 +104,8 @@ def _decide_arguments(call: Call, name: str, context: dict[str, Any], *, activat
         raise HttpProblem(422, "type-mismatch", detail)
     id = None if policy is None else _sticky(call, policy)
     available = None if policy is None else policy.settings.flag.available(policy.active_arms)
-    return name, id or new_id(), context, available, None, activate, 0, call.key.id, id is None, False, id is not None
+    context, arms = _context(call, policy), _arms(call, policy)
+    return name, id or new_id(), context, available, None, activate, 0, call.key.id, id is None, False, id is not None, arms
 
 
 def _sticky(call: Call, policy: Served) -> str | None:
@@ -105,6 +113,10 @@ def _sticky(call: Call, policy: Served) -> str | None:
     key, flag = (call.body.context or {}).get(KEY), policy.settings.flag
     if flag.sticky is None or not isinstance(key, str) or not key:
         return None
+    if policy.open is not None:  # other arms are another decision
+        arms = _arms(call, policy)
+        names = [str(arm) for arm in arms] if isinstance(arms, dict | list) else []
+        return sticky_id(policy.secret, key, flag.sticky, names, clock().wall)
     available = flag.available(policy.active_arms)
     out = [arm for arm in policy.arms if arm not in (policy.active_arms if available is None else available)]
     return sticky_id(policy.secret, key, flag.sticky, out, clock().wall)

@@ -9,13 +9,17 @@ from typing import Any
 from urllib.parse import quote
 
 import msgspec
+import numpy as np
 
 from ...errors import InputError, quoted
 from ...files.policy_file import pack
 from .. import explaining
 from ..core import Served
+from ..core.decided import available_names, baseline_name
+from ..core.known import known_arms
+from ..core.requests import played_of, read_request
 from ..core.rows import DecisionRow
-from ..core.sampling import indices_of
+from ..core.sampling import indices_of, mixture
 from ..core.settings import seconds
 from ..store import views
 from .administering import P, describe_policy, etag, find_policy, unchanged
@@ -59,6 +63,8 @@ async def policy(call: Call) -> Reply:
         return Reply(304, headers=[(b"etag", tag.encode())])
     waiting, first = await call.service.readers.scan(views.pending_count, served.id)
     more: dict[str, Any] = {"pending": waiting, "first_deadline": when(first), "certificate": certificate_of(served)}
+    if (known := known_arms(served)) is not None:
+        more["known_arms"] = {"count": known.number, "most_played": [each._asdict() for each in known.most_played]}
     if query_boolean(call, "digest"):
         more["digests"] = served.digests()
     return Reply(200, describe_policy(call, served) | more, headers=[(b"etag", tag.encode())])
@@ -108,14 +114,21 @@ async def probabilities(call: Call) -> Reply:
     available = None
     if "available" in call.query:
         available = call.query["available"].split(",")
-    return Reply(
-        200, {"version": served.version, "probabilities": distribution(served, context, available, call.query.get("baseline"))}
-    )
+    arms = query_json(call, "arms")
+    p = distribution(served, context, available, call.query.get("baseline"), arms)
+    return Reply(200, {"version": served.version, "probabilities": p})
 
 
-def distribution(served: Served, context: Any, available: list[str] | None, baseline: str | None) -> dict[str, float]:
+def distribution(
+    served: Served, context: Any, available: list[str] | None, baseline: str | None, arms: Any = None
+) -> dict[str, float]:
     """Return the probability of each available arm, as it would be played now."""
-    row = served.decide("probe", context, available, baseline, True, 0)
+    row = served.decide("probe", context, available, baseline, True, 0, arms=arms)
+    if row.played is not None:
+        request = read_request(row.context)
+        p = served.live.policy.probabilities(request)
+        mixed = mixture(np.ones(len(p)), floor=served.settings.floor, ramp=served.settings.ramp, baseline=row.baseline)
+        return dict(zip(map(str, request.arms), (p if mixed is None else mixed(p)).tolist(), strict=True))
     indices = indices_of(row.available)
     names = [served.arms[index] for index in indices]
     p = served.live.policy.probabilities(context, available=names)
@@ -131,6 +144,10 @@ async def rules(call: Call) -> Reply:
     served, service = find_policy(call), call.service
     key, stored = (served.version, served.live.id), service.explained.get(served.id)
     if stored is None or stored[0] != key:
+        if served.open is not None:
+            raise HttpProblem(
+                422, "refused", "The arms of this policy come with each request, and rules name arms of a fixed list."
+            )
         copy = served.live.policy.copy()
         if not hasattr(copy, "explain"):
             raise HttpProblem(422, "refused", f"The policy is of the kind {type(copy).__name__}, which has no rules. HSB has.")
@@ -231,13 +248,13 @@ def describe_decision(policy: Served, row: DecisionRow) -> dict[str, Any]:
     return {
         "id": row.id,
         "policy": policy.name,
-        "arm": policy.arms[row.arm],
+        "arm": played_of(policy.arms, row),
         "propensity": row.propensity,
         "version": row.version,
-        "context": msgspec.Raw(row.context.encode() or b"null"),
+        **_describe_request(row),
         **({} if row.context else {"forgotten": True}),
-        "available": [policy.arms[index] for index in indices_of(row.available)],
-        "baseline": None if row.baseline is None else policy.arms[row.baseline],
+        "available": available_names(policy, row),
+        "baseline": baseline_name(policy, row),
         "ramp": row.ramp,
         "u": row.u,
         "at": when(row.at),
@@ -245,13 +262,26 @@ def describe_decision(policy: Served, row: DecisionRow) -> dict[str, Any]:
     }
 
 
+def _describe_request(row: DecisionRow) -> dict[str, Any]:
+    """Return the context of a decision, and the arms that came with it."""
+    if row.played is None or not row.context:
+        return {"context": msgspec.Raw(row.context.encode() or b"null")}
+    request = read_request(row.context)
+    return {"context": request.context, "arms": request.arms}
+
+
 def query_context(call: Call) -> Any:
     """Return the context in the query, which must be JSON."""
-    text = call.query.get("context", "null")
+    return query_json(call, "context")
+
+
+def query_json(call: Call, name: str) -> Any:
+    """Return the JSON in a field of the query; None without the field."""
+    text = call.query.get(name, "null")
     try:
-        return json.loads(text, parse_constant=lambda name: name)
+        return json.loads(text, parse_constant=lambda constant: constant)
     except (ValueError, RecursionError):
-        raise HttpProblem(422, "context", f"context must be JSON; given {quoted(text)}.", pointer="/context") from None
+        raise HttpProblem(422, name, f"{name} must be JSON; given {quoted(text)}.", pointer=f"/{name}") from None
 
 
 def query_number(call: Call, name: str, default: int, low: int, high: int) -> int:
@@ -378,6 +408,7 @@ ENDPOINTS = (
         answers={200: ProbabilitiesAnswer, 410: ProblemAnswer, **READ},
         query={
             "context": "the context as JSON",
+            "arms": "the arms with their features as JSON, if arms come with each request",
             "available": "available arms, separated by commas; by default all",
             "baseline": "the baseline arm, if ramp is below 1",
         },

@@ -1,14 +1,14 @@
 """Recompute a decision from the snapshot before it and the rows of the stream since."""
 
-import json
 import time
 from typing import Any
 
 from ...errors import FileError
 from ..core import Served
+from ..core.decided import recompute
 from ..core.recovery import replay
+from ..core.requests import played_of
 from ..core.rows import DecisionRow, PolicyRow
-from ..core.sampling import indices_of
 from ..store.sqlite import SqliteReader
 from .problem import HttpProblem
 
@@ -39,11 +39,17 @@ def recompute_decision(path: str, name: str, row: DecisionRow, seconds: float) -
                     )
     finally:
         reader.close()
-    available = [state.arms[index] for index in indices_of(row.available)]
-    baseline = None if row.baseline is None else state.arms[row.baseline]
-    again = state.decide(row.id, json.loads(row.context), available, baseline, True, row.at)
-    same = all(getattr(row, field) == getattr(again, field) for field in ("arm", "propensity", "u", "version", "learner"))
-    return {"arm": state.arms[again.arm], "propensity": again.propensity, "u": again.u, "same": same, "replayed_from": since}
+    again = recompute(state, row)
+    same = all(
+        getattr(row, field) == getattr(again, field) for field in ("arm", "played", "propensity", "u", "version", "learner")
+    )
+    return {
+        "arm": played_of(state.arms, again),
+        "propensity": again.propensity,
+        "u": again.u,
+        "same": same,
+        "replayed_from": since,
+    }
 
 
 def _before(reader: SqliteReader, policy: PolicyRow, version: int) -> Served:

@@ -62,8 +62,8 @@ class ServerSettings(NamedTuple):
     def describe(self) -> dict[str, Any]:
         """Return all limits as /v1/limits shows them."""
         from ..core.admin import MOST_CANDIDATES, MOST_POLICIES
+        from ..core.arms import MOST_ARMS
         from ..core.kinds import MOST_MEMORY
-        from ..core.settings import MOST_ARMS
 
         more = {"arms": MOST_ARMS, "policies": MOST_POLICIES, "candidates": MOST_CANDIDATES, "policy_memory": MOST_MEMORY}
         return {name: value for name, value in self._asdict().items() if name not in SWITCHES} | more

@@ -26,6 +26,7 @@ class DecideBody(Body):
     """A context to decide on.
 
     `id`: a name for the decision; the same id again returns the same decision. `available`: the arms to choose among; null: all.
+    `arms`: the available arms and their features, for a policy whose arms come with each request.
     `baseline`: the arm that `ramp` leaves a share to. `activate`: if false, the wait for feedback begins once
     the decision is activated or rewarded. `min_version`: the version that the policy must have reached.
     """
@@ -33,6 +34,7 @@ class DecideBody(Body):
     context: Any = None
     id: Id | None = None
     available: Annotated[list[Arm], Meta(extra_json_schema={"minItems": 1})] | None = None
+    arms: dict[str, dict[str, Any] | None] | list[Arm] | None = None
     baseline: str | None = None
     activate: bool = True
     min_version: Annotated[int, Meta(extra_json_schema={"minimum": 0})] = 0
@@ -128,11 +130,35 @@ class ChangeBody(Body):
     flag: FlagSettingsBody | UnsetType = UNSET
 
 
+class OpenBody(Body):
+    """Groups of arms that come with each request.
+
+    `always`: arms that are nearly always available, each a group of its own. `group`: a feature of the arms, `groups` its values, each of
+    which is a group. `known`: the number of arms that have a model of their own.
+    """
+
+    always: Annotated[list[Arm], Meta(extra_json_schema={"maxItems": 999, "uniqueItems": True})] | UnsetType = UNSET
+    group: Arm | UnsetType | None = UNSET
+    groups: Annotated[list[Arm | int | float], Meta(extra_json_schema={"maxItems": 999, "uniqueItems": True})] | UnsetType = (
+        UNSET
+    )
+    known: Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 10_000})] | UnsetType = UNSET
+
+
+class OpenArmsBody(Body):
+    """Arms that come with each request."""
+
+    open: OpenBody
+
+
 class PolicyBody(ChangeBody, kw_only=True):
-    """A new policy: its name, arms, kind (`policy`, by default HSB), features of arms, and settings."""
+    """A new policy: its name, arms, kind (`policy`, by default HSB), features of arms, and settings.
+
+    `arms`: a list, or {"open": {...}} if they come with each request.
+    """
 
     name: Name
-    arms: Annotated[list[Arm], Meta(extra_json_schema={"minItems": 1, "maxItems": 1000, "uniqueItems": True})]
+    arms: Annotated[list[Arm], Meta(extra_json_schema={"minItems": 1, "maxItems": 1000, "uniqueItems": True})] | OpenArmsBody
     policy: dict[str, Any] | UnsetType = UNSET
     arm_features: dict[str, Any] | UnsetType = UNSET
 

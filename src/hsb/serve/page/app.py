@@ -137,6 +137,8 @@ class Page:
         nothing = {"rules": None, "version": page.version, "updates": page.updates}
         if not page.updates:
             return {**nothing, "why": "Nothing was learned yet."}
+        if served.open is not None:
+            return {**nothing, "why": "The arms of this policy come with each request, and rules name arms of a fixed list."}
         cached = self.rules.setdefault(page.id, RulesCache())
         if cached.due(page.version) and sum(each.work is not None for each in self.rules.values()) < AT_ONCE:
             file = await self.service.readers.scan(trying.body, page, await self.gathering.file(served))

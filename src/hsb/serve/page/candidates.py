@@ -7,6 +7,7 @@ import numpy as np
 
 from ..core.candidate_bets import CandidateBets
 from ..core.encoding import available_kinds
+from ..core.kinds import OPEN
 from ..store import JournalReader
 from .bands import ERROR, differences
 from .numbers import NOTHING, Band
@@ -24,7 +25,9 @@ def candidates(reader: JournalReader, cache: TallyCache, page: Sheet, extra: Vie
         "ramp": page.settings["ramp"],
         "baseline": page.baseline,
         "arms": page.active_arms,
-        "kinds": available_kinds(exact=page.settings["floor"] > 0.0 or page.settings["ramp"] < 1.0),
+        "kinds": list(OPEN)
+        if page.open
+        else available_kinds(exact=page.settings["floor"] > 0.0 or page.settings["ramp"] < 1.0),
         "archived": page.archived,
         "kind": page.kind,
     }

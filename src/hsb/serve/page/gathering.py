@@ -57,7 +57,7 @@ def _proved(served: Served) -> View:
         "total": None,
         "average": None,
         "bound": None,
-        "first_arms": served.first_arms,
+        "first_arms": served.first_arms if served.open is None else served.arms,
         "kind": type(policy).__name__,
         "guarantee": policy.guarantee,
     }

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...e_values import FeedbackEvidence
+from ..core.requests import count_arms
 from ..core.rows import DecisionEnd, RowKind
-from ..core.sampling import indices_of
 from ..store import JournalReader
 from .numbers import Floors, UpdateTally, updates_of
 
@@ -64,18 +64,19 @@ class FeedbackLedger:
         end, before = (rows[young].position - 1 if young < len(rows) else until), self.at
         try:
             self.evidence.widen(len(page.arms))
-            _count(self.evidence, [row for row in rows[:young] if row.how not in NO_SAY])
+            _count(self.evidence, [row for row in rows[:young] if row.how not in NO_SAY], came=page.open)
         except BaseException as error:
             raise Torn from error
         self.at = end
         return 0 if young < len(rows) else max(end - before, 0)
 
 
-def _count(evidence: FeedbackEvidence, rows: list[DecisionEnd]) -> None:
+def _count(evidence: FeedbackEvidence, rows: list[DecisionEnd], *, came: bool) -> None:
     if not rows:
         return
-    available = np.zeros((len(rows), len(evidence.decisions)), dtype=bool)
-    for k, row in enumerate(rows):
-        available[k, indices_of(row.available)] = True
+    counts = np.stack([count_arms(row.available, len(evidence.decisions), came=came) for row in rows])
     arm, p = np.array([row.arm for row in rows]), np.array([row.propensity for row in rows])
-    evidence.add(arm, p, np.array([row.how == "learned" for row in rows]), available)
+    alike = np.maximum(
+        counts[np.arange(len(rows)), arm], 1
+    )  # in the group of the arm, of which each arm has this propensity or another
+    evidence.add(arm, alike * p, np.array([row.how == "learned" for row in rows]), counts > 0)

@@ -14,8 +14,8 @@ import numpy as np
 
 from ...evaluate.off_policy.betting import STAKES
 from ...types import Floats
+from ..core.requests import count_arms, is_baseline
 from ..core.rows import DecisionRow, RowKind, StreamRow
-from ..core.sampling import indices_of
 from .bands import ERROR, bets, controlled, differences, evidence, honesty, intervals
 
 MOST_BUCKETS = 96
@@ -50,6 +50,8 @@ class Updates(NamedTuple):
     p: Any
     reward: Any
     available: Any  # (n, arms)
+    among: Any  # the number of available arms
+    alike: Any  # the number of them in the group of the arm played: 1, unless arms come with each request
     u: Any
     defaulted: Any
     least: Any  # the smallest probability that an available arm can have; 0 without a floor
@@ -86,26 +88,28 @@ def updates_of(entries: Iterable[tuple[StreamRow, DecisionRow | None]], arms: in
         floors.take(row)
         if decision is not None and row.reward is not None:
             rows.append((row, decision))
-    available = np.zeros((len(rows), arms), dtype=bool)
-    known: dict[bytes, list[int]] = {}
+    available, among, alike = np.zeros((len(rows), arms), dtype=bool), np.ones(len(rows)), np.ones(len(rows))
+    known: dict[bytes, Any] = {}
     for k, (_, decision) in enumerate(rows):
-        indices = known.get(decision.available)
-        if indices is None:
-            indices = known[decision.available] = indices_of(decision.available)
-        available[k, indices] = True
+        counts = known.get(decision.available)
+        if counts is None:
+            counts = known[decision.available] = count_arms(decision.available, arms, came=decision.played is not None)
+        available[k], among[k], alike[k] = counts > 0, max(counts.sum(), 1), max(counts[decision.arm], 1)
     column = [[row.at for row, _ in rows], [decision.at for _, decision in rows], [decision.arm for _, decision in rows]]
     timestamp, decided, arm = (np.asarray(each, dtype=np.int64) for each in column)
     real = [[decision.propensity for _, decision in rows], [row.reward for row, _ in rows]]
     p, reward = (np.asarray(each, dtype=np.float64) for each in real)
     u = np.asarray([decision.u for _, decision in rows], dtype=np.float64)
-    least = np.asarray([decision.ramp * floors.at(decision.version) for _, decision in rows]) / np.maximum(
-        available.sum(axis=1), 1
-    )
+    least = np.asarray([decision.ramp * floors.at(decision.version) for _, decision in rows]) / among
     defaulted = np.asarray([row.defaulted for row, _ in rows], dtype=bool)
-    ramp = np.asarray([decision.ramp for _, decision in rows], dtype=np.float64)
-    based = np.asarray([decision.baseline == decision.arm for _, decision in rows], dtype=bool)
+    bases = [is_baseline(decision) for _, decision in rows]
+    based = np.asarray([each is True for each in bases], dtype=bool)
+    ramp = np.asarray(
+        [0.0 if base is None else decision.ramp for (_, decision), base in zip(rows, bases, strict=True)], dtype=np.float64
+    )
     own = np.maximum(p - (1.0 - ramp) * based, 0.0) / (np.where(ramp > 0.0, ramp, np.inf) * p)
-    return Updates(timestamp, decided, arm, p, reward, available, u, defaulted, least, ramp, np.where(ramp == 1.0, 1.0, own))
+    own = np.where(ramp == 1.0, 1.0, own)
+    return Updates(timestamp, decided, arm, p, reward, available, among, alike, u, defaulted, least, ramp, own)
 
 
 class Bucket:
@@ -165,7 +169,7 @@ class UpdateTally:
     def _add(self, updates: Updates) -> None:
         r = self._scaled(updates.reward)
         guess = (self.reward + 0.5 + np.cumsum(r) - r) / (self.rows + 1.0 + np.arange(len(r)))
-        among = updates.available.sum(axis=1)
+        among = updates.among
         w, most = 1.0 / (among * updates.p), 1.0 / np.maximum(among * updates.least, TINY)
         self.rows, self.reward = self.rows + len(r), self.reward + float(r.sum())
         self.defaulted += int(updates.defaulted.sum())
@@ -338,7 +342,10 @@ class ChosenSums:
 
 
 class ArmSums:
-    """Sums by arm over the updates in which it was available: `bets` on w r and w (1 - r), `gain` on the policy less the arm, `honest` on w."""
+    """Sums by arm over the updates in which it was available: `bets` on w r and w (1 - r), `gain` on the policy less the arm, `honest` on w.
+
+    If arms come with each request these are sums by group. Always playing a group then means to draw one of its available arms uniformly.
+    """
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -357,7 +364,7 @@ class ArmSums:
 
     def add(self, updates: Updates, r: Floats, guess: Floats | None) -> None:
         """Add updates, with their scaled rewards `r` and a prediction of each; None if there are no intervals."""
-        w, count = 1.0 / updates.p, self.count
+        w, count = 1.0 / (updates.alike * updates.p), self.count
         mask = np.zeros((len(r), count))
         mask[:, : updates.available.shape[1]] = updates.available
         self.available += mask.sum(axis=0)

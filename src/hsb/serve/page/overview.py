@@ -140,12 +140,13 @@ def overview(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View)
 def _rivals(page: Sheet, best: int | None) -> list[tuple[str, str, int]]:
     """Return name, line and index of baseline and best arm. Their intervals are those of all arms, since updates may have selected them."""
     rivals = []
-    base = None if page.baseline is None else page.arm_index(page.baseline)
+    base = page.arm_index(page.baseline) if page.baseline in page.arms else None  # an arm that comes with requests has no index
     if base is not None:
         also = ", also the best single arm" if base == best else ""
         rivals.append((f"baseline{also}: always {one_line(page.baseline, 30)}", "baseline", base))
     if best is not None and best != base:
-        rivals.append((f"best single arm: always {one_line(page.arms[best], 30)}", "best", best))
+        what = "group: always one of" if page.open else "single arm: always"
+        rivals.append((f"best {what} {one_line(page.arms[best], 30)}", "best", best))
     return rivals
 
 
@@ -188,6 +189,9 @@ def arms(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) -> 
         "arms": rows[:SHOWN_ARMS],
         "left_out": max(0, len(rows) - SHOWN_ARMS),
         "total": len(rows),
+        "open": page.open,
+        "known": None if page.known is None else page.known.number,
+        "most_played": [] if page.known is None else [each._asdict() for each in page.known.most_played],
         "ends": [min(ends), max(ends)] if ends else None,
         "times": curves.times(tally),
         "shares": curves.shares(tally),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ...e_values import FeedbackEvidence
 from ..core import Core, Served
 from ..core.candidate_bets import CandidateBets
+from ..core.known import KnownArms, known_arms
 from ..core.learner import TALLIES
 from ..core.rows import StreamRow
 from ..store import JournalReader
@@ -43,6 +44,13 @@ class Sheet(NamedTuple):
     warnings: list[str]
     counts: dict[str, int]
     now: int
+    known: KnownArms | None = None
+    """The arms with a model, if arms come with each request; `arms` are then their groups."""
+
+    @property
+    def open(self) -> bool:
+        """Whether arms come with each request."""
+        return self.known is not None
 
     @property
     def baseline(self) -> str | None:
@@ -64,7 +72,7 @@ def sheet(core: Core, served: Served, now: int) -> Sheet:
         served.version,
         served.updates,
         list(served.arms),
-        len(served.first_arms),
+        len(served.first_arms if served.open is None else served.arms),
         list(served.active_arms),
         sorted(served.removed),
         served.settings.plain(),
@@ -79,6 +87,7 @@ def sheet(core: Core, served: Served, now: int) -> Sheet:
         served.warnings(),
         dict(core.counts),
         now,
+        known_arms(served),
     )
 
 

@@ -130,7 +130,9 @@ def audit_entry(kind: int, data: View) -> str:
     if kind == RowKind.PROMOTE:
         return f"{data['name']} plays now"
     if kind == RowKind.CREATE:
-        return f"{quantity(len(data.get('arms', [])), 'arm')}, {json.dumps(data.get('policy', {}))}"
+        arms = data.get("arms", [])
+        words = "arms that come with each request" if isinstance(arms, dict) else quantity(len(arms), "arm")
+        return f"{words}, {json.dumps(data.get('policy', {}))}"
     return json.dumps(data) if data else ""
 
 

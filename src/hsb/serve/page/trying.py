@@ -111,6 +111,8 @@ def the_map(reader: JournalReader, cache: TallyCache, page: Sheet, extra: View) 
         "version": None,
     }
     figures |= {"arms": page.arms, "total": len(page.arms), "available": page.active_arms, "updates": page.updates}
+    if page.open:
+        return figures
     file = body(reader, page, extra) if entries else None
     if file is None:
         return figures

@@ -95,8 +95,10 @@ def _window(store: Queries, policy: int, position: int) -> tuple[int, list[Any]]
     return (rows[-1][0] if len(rows) == ROWS else end), [(name,) for _, name in rows]
 
 
-def about_person(reader: Queries, policy: int, path: str, value: str, after: int) -> tuple[list[str], int | None]:
-    """Find decisions of a policy whose context has this value, as text, at this path, in a window after a row.
+def about_person(
+    reader: Queries, policy: int, path: str, value: str, after: int, root: str = "$"
+) -> tuple[list[str], int | None]:
+    """Find decisions of a policy whose context, at `root`, has this value, as text, at this path in it, in a window after a row.
 
     Also compares the value as JSON, since SQLite's text of booleans and of integers beyond 63 bits differs. Returns the ids, and the row
     before the next window; None at the end.
@@ -105,7 +107,8 @@ def about_person(reader: Queries, policy: int, path: str, value: str, after: int
     sql = """SELECT id FROM decision WHERE rowid > ?1 AND rowid <= ?2 AND policy = ?3 AND context <> ''
       AND (CAST(json_extract(context, ?4) AS TEXT) = ?5 OR CAST(json_extract(context, ?6) AS TEXT) = ?5
         OR (json_extract(context, ?4, ?6) IN (?7, ?8) AND ?5 <> 'null'))"""
-    whole = "$." + path[2:].replace('"."', ".")  # or a name with dots in it
+    path = root + path[1:]
+    whole = f"{root}." + path[len(root) + 1 :].replace('"."', ".")  # or a name with dots in it
     either = (f"[{value},null]", f"[null,{value}]") if whole != path else (f"[{value},{value}]",) * 2
     arguments = (after, after + WINDOW, policy, path, value, whole, *either)
     ids = [name for (name,) in reader.rows(sql, *arguments)]

@@ -15,7 +15,7 @@ REPAIRED = (
     3,
 )  # in earlier versions, concurrent writes and checkpoints can damage a file: here only one connection does either
 
-VERSION = 5  # of the tables, and of the content of snapshots
+VERSION = 6  # of the tables, and of the content of snapshots
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE policy (
@@ -26,7 +26,7 @@ CREATE TABLE decision (
   arm INTEGER NOT NULL CHECK (arm >= 0), propensity REAL NOT NULL CHECK (propensity > 0 AND propensity <= 1),
   u REAL NOT NULL CHECK (u >= 0 AND u < 1), available BLOB NOT NULL, ramp REAL NOT NULL, baseline INTEGER, context TEXT NOT NULL,
   rounds INTEGER NOT NULL, advice_share REAL NOT NULL, seen BLOB, body BLOB NOT NULL, deadline INTEGER NOT NULL,
-  at INTEGER NOT NULL, key INTEGER
+  at INTEGER NOT NULL, key INTEGER, played TEXT
 ) STRICT;
 CREATE TABLE reward (
   decision TEXT NOT NULL, id TEXT NOT NULL, value REAL NOT NULL, late INTEGER NOT NULL, at INTEGER NOT NULL, key INTEGER,
