@@ -359,9 +359,11 @@ def test_scores_and_logged_rounds_of_open_arms():
     scores = [learner.score(context, actions, action) for action in actions]
     assert scores == twin.probabilities(context, arms=arms).tolist() and sum(scores) == pytest.approx(1.0)
     _, _, kept = learner.predict(context, actions)
-    learner.learn(context, actions[0], rewards[0], 0.25, **kept)  # coba played another action than this decision's, or with another probability
+    learner.learn(
+        context, actions[0], rewards[0], 0.25, **kept
+    )  # coba played another action than this decision's, or with another probability
     learner.learn(None, others[1], 1.0, 0.5)
-    first, other = list(arms)[0], list(arms_of(others))[1]
+    first, other = next(iter(arms)), list(arms_of(others))[1]
     twin.decide(context, arms=arms)
     twin.learn(hsb.Decision(context=hsb.features.Request(context, arms), arm=first, propensity=0.25), reward=rewards[0])
     alone = hsb.features.Request({}, {other: others[1]})

@@ -70,7 +70,7 @@ def test_arms_with_their_features(value):
         ({"a": {"m": b"bytes"}}, "feature 'm' of an arm has a value that no feature can have"),
         ({"a": {"m": 10**400}}, "feature 'm' of an arm has a value that no feature can have"),
         ({"a": {"m": "x" * 300}}, "feature 'm' of an arm has a value that no feature can have"),
-        ({"a": {"m": {"$date": "soon"}}}, "the features of an arm have more than 30 levels, or a time that is none"),
+        ({"a": {"m": {"$date": "soon"}}}, "the features of an arm have more than 30 levels, or what is no time"),
         ({"a": json.loads('{"m":' * 40 + "1" + "}" * 40)}, "the features of an arm have more than 30 levels"),
         ({"a": {f"n{k}": 1 for k in range(200_000)}}, "an arm has too many features"),
     ],
@@ -88,7 +88,7 @@ def test_a_row_with_features_that_cannot_be_read_is_a_problem(value, reason):
 def test_features_in_the_order_of_the_available_arms():
     rows = table([[{"n": 1}, None], [{"n": 1}], None, [{"n": 1}, 3]], available=[["a", "b"]] * 4)
     log = hsb.logs.open(rows, **ROLES, available="available")
-    policy, learned_rows = learned(log)
+    _, learned_rows = learned(log)
     assert learned_rows == 2  # of the third row all arms have no features
     assert reasons(log) == [
         (2, "the features of arms are a list of another length than the available arms"),
@@ -103,17 +103,27 @@ def test_a_column_for_each_feature():
     for chosen in ("of_*", {"n": "of_n", "t": "of_t"}):
         log = hsb.logs.open(rows, **ROLES | {"arm_features": chosen}, available="available")
         policy, learned_rows = learned(log)
-        assert learned_rows == 2 and policy.learner.arm_kinds.named == {"n": "number", "t": "category"}
+        assert learned_rows == 2 and policy.learner.arm_kinds.kinds_by_name == {"n": "number", "t": "category"}
         assert reasons(log) == [
             (2, "the lists of features of arms have different lengths"),
             (3, "a column of features of arms has no list, with a value for each available arm"),
         ]
-    log = hsb.logs.open(rows, **{name: role for name, role in ROLES.items() if name != "context"} | {"arm_features": "of_*"}, available="available")
+    log = hsb.logs.open(
+        rows,
+        **{name: role for name, role in ROLES.items() if name != "context"} | {"arm_features": "of_*"},
+        available="available",
+    )
     assert log.source.meaning.context == ("x",)
 
 
 def test_nested_features_have_paths():
-    features = {"i": {"id": "a17"}, "j": [{"title": "x"}, {"words": 20}], "at": [0.5, None], "tags": ["new"], "day": {"$date": "2026-03-01"}}
+    features = {
+        "i": {"id": "a17"},
+        "j": [{"title": "x"}, {"words": 20}],
+        "at": [0.5, None],
+        "tags": ["new"],
+        "day": {"$date": "2026-03-01"},
+    }
     flat = flat_features(features)
     assert list(flat) == ["i.id", "j.title", "j.words", "at.0", "at.1", "tags", "day"] and str(flat["day"]) == "2026-03-01"
     assert flat_features({}) is None and flat_features(None) is None and flat_features({"a": {}}) is None
@@ -163,7 +173,13 @@ VALUES = st.recursive(
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.one_of(VALUES, st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3), st.text("[]{}\":,ab1", max_size=12)), min_size=1, max_size=8))
+@given(
+    st.lists(
+        st.one_of(VALUES, st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3), st.text('[]{}":,ab1', max_size=12)),
+        min_size=1,
+        max_size=8,
+    )
+)
 def test_fuzzed_features_are_learned_or_problems(values):
     """No value breaks the reading: a row is learned, or it is a problem; and what is learned can be decided on."""
     good = {"a": {"n": 1.0, "t": "x"}, "b": None}

@@ -75,10 +75,12 @@ def test_arms_that_came_with_the_request_become_a_column():
     assert list(table) == ["age", "arm", "propensity", "reward", "available", "arm_features"]
     assert table["arm_features"][0] == '[["a", {"price": 9, "at": {"$date": "2026-03-01"}}], ["b", null]]'
     assert table["available"] == [["a", "b"], ["a", "d"]]
-    log = hsb.logs.open(table, arm="arm", propensity="propensity", reward="reward", available="available", arm_features="arm_features")
+    log = hsb.logs.open(
+        table, arm="arm", propensity="propensity", reward="reward", available="available", arm_features="arm_features"
+    )
     hsb.learn_from(policy, log)
     for decision, reward in zip(decisions, [1, 0], strict=True):
-        own = dict(arm=decision.arm, propensity=decision.propensity, available=decision.available)
+        own = {"arm": decision.arm, "propensity": decision.propensity, "available": decision.available}
         twin.learn(hsb.Decision(context=decision.context, **own), reward=reward)
     assert policy.digest() == twin.digest()
     with pytest.raises(hsb.InputError, match="arm_features, page and slot must be different names"):

@@ -169,7 +169,9 @@ def test_a_batch_of_numbers_is_rows_of_numbers():
 def test_a_policy_with_a_list_of_arms_learns_the_log_as_it_would_without_features(tmp_path):
     decisions, rewards = decisions_of(8, 100)
     table = columns(decisions, rewards)
-    without = {name: column for name, column in table.items() if name != "arms"} | {"names": [list(arms) for arms in table["arms"]]}
+    without = {name: column for name, column in table.items() if name != "arms"} | {
+        "names": [list(arms) for arms in table["arms"]]
+    }
     table["arms"][5] = {arm: {"price": "no number"} for arm in table["arms"][5]}  # nobody looks at it
     with_features = hsb.logs.open(table, **ROLES)
     plain = hsb.logs.open(without, arm="arm", propensity="p", reward="reward", available="names")
@@ -210,3 +212,24 @@ def test_a_replay_of_several_policies_reads_the_log_once():
     several = hsb.play.replay_all({"open": together, "fixed": fixed}, log)
     assert several["open"] == single and alone.digest() == together.digest()
     assert several["fixed"].rounds == 80
+
+
+def test_a_stopped_replay_of_requests_goes_on(tmp_path):
+    class Stopped(Exception):
+        pass
+
+    def stop(done, total):
+        if done > 100:
+            raise Stopped
+
+    decisions, rewards = decisions_of(11, 160)
+    log, path = hsb.logs.open(columns(decisions, rewards), **ROLES, rows=40), tmp_path / "replay.ckpt"
+    whole, policy = open_policy(), open_policy()
+    result = hsb.replay(whole, log)
+    with pytest.raises(Stopped):
+        hsb.replay(open_policy(), log, checkpoint=path, every=40, progress=stop)
+    others = decisions_of(11, 160)[0]
+    others[3].context.arms[others[3].arm] = {"topic": "other"}
+    with pytest.raises(hsb.FileError, match="another log"):
+        hsb.replay(open_policy(), hsb.logs.open(columns(others, rewards), **ROLES, rows=40), checkpoint=path)
+    assert hsb.replay(policy, log, checkpoint=path, every=40) == result and policy.digest() == whole.digest()

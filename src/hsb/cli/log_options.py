@@ -17,7 +17,9 @@ CATEGORIES = "Of a table: features that are text even if they look like numbers,
 TIMES = "Of a table: features that are dates or times, separated by commas; dates like 2026-11-19 in a CSV file are recognised."
 FORMAT = "yahoo-r6b, yahoo-r6a, obd, jsonl, dsjson, vw, csv or parquet; by default inferred from its name and first line."
 PROPENSITY = "Of a table: column of the probability with which the arm was shown; or uniform, a number, or estimate."
-ARM_FEATURES = "Of a table: column with the features of the available arms, as JSON; or arm_* for a column of lists for each feature."
+ARM_FEATURES = (
+    "Of a table: column with the features of the available arms, as JSON; or arm_* for a column of lists for each feature."
+)
 PARTS = ("arm", "propensity", "reward", "loss", "available", "arm_features", "timestamp", "id")  # columns of a table
 Json = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
 

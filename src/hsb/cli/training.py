@@ -129,7 +129,9 @@ def report(policy: Policy, encoder: Any, log: Watched, learned: int, seconds: fl
         "arms": len(log.arms if policy.learner.takes_requests else policy.arms),
         "kind": type(policy).__name__,
         "columns": columns,
-        "arm_columns": [] if of_arms is None else [{"name": name, "kind": kind} for name, kind in of_arms.named.items()],
+        "arm_columns": []
+        if of_arms is None
+        else [{"name": name, "kind": kind} for name, kind in of_arms.kinds_by_name.items()],
         "average_reward": total / rows if rows else None,
         "match": share,
         "matched_rows": rows_compared,

@@ -21,8 +21,8 @@ PROPENSITIES = (
 class ColumnRoles(NamedTuple):
     """The columns of a table by role: the features (in `meaning`), the `arm` shown, its `propensity`, the reward or loss (`value`).
 
-    `available` is a column with lists of arms, or one column of booleans for each arm, in the order of the arms. `arm_features` is a column with
-    the features of the available arms, or several, one for each feature; `feature_names` then has their names.
+    `available` is a column with lists of arms, or one column of booleans for each arm, in the order of the arms. `arm_features` is a column
+    with the features of the available arms, or several, one for each feature; `feature_names` then has their names.
     """
 
     meaning: Meaning
@@ -155,9 +155,13 @@ def columns_of_features(arm_features: ArmFeatures | None, there: Sequence[str]) 
     if not isinstance(arm_features, str) or not arm_features.endswith("*") or arm_features in there:
         return arm_features
     before = arm_features[:-1]
-    columns = {name[len(before) :]: name for name in there if isinstance(name, str) and name.startswith(before) and name != before}
+    columns = {
+        name[len(before) :]: name for name in there if isinstance(name, str) and name.startswith(before) and name != before
+    }
     if not columns:
-        raise InputError(f"No column begins with {quoted(before)}, as arm_features={quoted(arm_features)} needs. Check the name.")
+        raise InputError(
+            f"No column begins with {quoted(before)}, as arm_features={quoted(arm_features)} needs. Check the name."
+        )
     return columns
 
 

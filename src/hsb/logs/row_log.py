@@ -44,7 +44,9 @@ class RowLog(Log):
         self.known_arms = list(source.meaning.arms or ())
         known, probabilities = source.meaning.arms is not None or source.meaning.offers != "all", source.meaning.probabilities
         self._needs_reading = not known or probabilities == "estimate"
-        self._settled: dict[Any, LoggerModel | None] = {}  # by the way of reading: by name? only complete rows? features of arms?
+        self._settled: dict[
+            Any, LoggerModel | None
+        ] = {}  # by the way of reading: by name? only complete rows? features of arms?
         self.uniform = True if probabilities == "uniform" else None
 
     def __repr__(self) -> str:

@@ -34,7 +34,10 @@ def test_an_example(tmp_path):
     ]
     assert batch.labels().tolist() == ["a17", "y:2"] and batch.arms == ("a17", "b3", "y:2", "x")
     assert batch.reward.tolist() == [1.0, 0.0] and batch.propensity.tolist() == [0.5, 0.25]
-    assert [batch.named.context(t) for t in range(2)] == [{"user^age": 0.3, "user^tall": 0.0}, {"user^age": 0.5, "user^tall": 1.0}]
+    assert [batch.named.context(t) for t in range(2)] == [
+        {"user^age": 0.3, "user^tall": 0.0},
+        {"user^age": 0.5, "user^tall": 1.0},
+    ]
     [plain] = log
     assert plain.arm_features is None and np.array_equal(plain.contexts, [[0.3, 0.0], [0.5, 1.0]])
 
@@ -111,7 +114,9 @@ def test_an_example_that_cannot_be_used(tmp_path, text):
     assert log.problems.first[-1].line in (5, 6)
 
 
-PIECES = st.sampled_from(["shared", " ", "|", "0:1:0.5", "'t", "x:1", "x:y", "a", ":", "\n", "\n\n", "\u00e9", "1e999", "item:2"])
+PIECES = st.sampled_from(
+    ["shared", " ", "|", "0:1:0.5", "'t", "x:1", "x:y", "a", ":", "\n", "\n\n", "\u00e9", "1e999", "item:2"]
+)
 
 
 @settings(max_examples=150, deadline=None)

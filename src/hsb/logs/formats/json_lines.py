@@ -34,7 +34,9 @@ class JsonFiles(LineFiles):
         names = {part: name for part, name in NAMES.items() if any(name in event for event in first)}
         names |= {part: name for part, name in named.items() if name is not None}
         if not isinstance(of_arms := names.get("arm_features", ""), str) or of_arms.endswith("*"):
-            raise InputError(f"In JSON lines arm_features is one name, as in {{'arm_features': {{'a17': {{}}}}}}; given {quoted(of_arms)}.")
+            raise InputError(
+                f"In JSON lines arm_features is one name, as in {{'arm_features': {{'a17': {{}}}}}}; given {quoted(of_arms)}."
+            )
         if not {"reward", "loss"} & names.keys():
             names |= {"loss": "loss"} if all("reward" not in event for event in first) else {"reward": "reward"}
         roles = ColumnRoles.of(meaning, **{part: names.get(part) for part in (*NAMES, "reward", "loss")})

@@ -1,8 +1,8 @@
 """VW's text format with features of actions (cb_adf): a line for each action, after one of shared features, and an empty line. Reading only.
 
-    shared |user age:0.3
-    0:-1:0.5 'a17 |item price:9
-    'b3 |item price:12
+shared |user age:0.3
+0:-1:0.5 'a17 |item price:9
+'b3 |item price:12
 """
 
 from collections.abc import Iterator, Sequence
@@ -66,7 +66,14 @@ class AdfFiles(RowFiles):
             return "an action has no name: neither a tag nor features"
         points = [example.shared.get(name, 0.0) for name in self.meaning.context]
         chosen = example.actions[example.chosen]
-        return points, names[example.chosen], chosen.probability, chosen.cost, names, [each.features for each in example.actions]
+        return (
+            points,
+            names[example.chosen],
+            chosen.probability,
+            chosen.cost,
+            names,
+            [each.features for each in example.actions],
+        )
 
 
 class Action(NamedTuple):
@@ -187,4 +194,3 @@ def _examples(path: Path, report: Report, limits: Limits) -> Iterator[Numbered]:
     for block in _blocks(path, report, limits):
         many = f"an example has more than {MOST_ACTIONS:,} lines" if len(block.texts) > MOST_ACTIONS else ""
         yield Numbered(block.line, block.problem or many or parse_example(block.texts))
-
