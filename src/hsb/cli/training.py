@@ -122,7 +122,8 @@ def report(policy: Policy, encoder: Any, log: Watched, learned: int, seconds: fl
     skipped = len(log.problems)
     of_arms = policy.learner.arm_kinds
     share, rows_compared = agreement_with_log(policy, log.log, encoder)
-    rules, agreement = first_rules(policy) if encoder is None else ([], None)
+    ruled = encoder is None and not policy.learner.takes_requests  # rules say which arm of a fixed list is played
+    rules, agreement = first_rules(policy) if ruled else ([], None)
     return {
         "learned": learned,
         "skipped": skipped,
