@@ -267,7 +267,7 @@ def test_rows_with_many_arms_are_estimated_in_parts(monkeypatch):
 def test_models_of_rewards_that_do_not_fit_are_refused():
     decisions, rewards = decisions_of(14, 60)
     log, policy = hsb.logs.open(columns(decisions, rewards), **ROLES), open_policy()
-    with pytest.raises(hsb.InputError, match="this policy takes arms with the request. Leave out model="):
+    with pytest.raises(hsb.InputError, match=r"this policy takes arms with the request\. Leave out model="):
         hsb.evaluate.off_policy(policy, log, model=hsb.BinaryTree(depth=2))
     given = hsb.evaluate.off_policy(
         policy, log, estimators="dr", model=lambda features, arms: np.full((len(features), len(arms)), 0.5)
@@ -284,6 +284,6 @@ def test_a_log_that_lacks_a_column_is_refused_by_name():
     lacking = {name: column for name, column in table.items() if name != "device"}
     with pytest.raises(hsb.InputError, match="trained on the columns age, device; the log has no device"):
         hsb.learn_from(policy, hsb.logs.open(lacking, **ROLES))
-    with pytest.raises(hsb.InputError, match=r"reward of event 3 .* outside|outside"):
+    with pytest.raises(hsb.InputError, match="The reward of event 3"):
         hsb.learn_from(policy, hsb.logs.open(table | {"reward": [0.0, 1.0, 0.5, 7.0, *rewards[4:]]}, **ROLES))
     assert policy.digest() == before
