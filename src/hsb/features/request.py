@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..checks import is_hashable, is_label, is_scalar
-from ..errors import InputError, quoted
+from ..errors import FileError, InputError, quoted
+from ..files.json_values import CODECS, DEEPEST, Codec, decode_arm, decode_context, encode_arm, encode_context
 from ..types import Masks
 
 MOST = 100_000  # arms of a request
@@ -109,3 +110,27 @@ def _checked_arms(arms: Any) -> dict[Hashable, Any]:
 def _check_label(arm: Any) -> None:
     if not is_label(arm):
         raise InputError(f"An arm must be hashable and equal to itself, e.g. a name or a number; given {quoted(arm)}.")
+
+
+def encode_arms(request: Request, levels: int = DEEPEST) -> list[Any]:
+    """Return the arms of a request as plain data, [[arm, features], ...]."""
+    return [[encode_arm(arm), encode_context(features, levels - 1)] for arm, features in request.arms.items()]
+
+
+def _encode(request: Request, levels: int) -> Any:
+    """Return a request as plain data."""
+    return [encode_context(request.context, levels), encode_arms(request, levels)]
+
+
+def _decode(value: Any) -> Request:
+    """Return the request that `_encode` wrote."""
+    try:
+        context, arms = value
+        return Request(decode_context(context), {decode_arm(arm): decode_context(features) for arm, features in arms})
+    except (TypeError, ValueError, KeyError, InputError):
+        raise FileError(
+            f"it holds {quoted(value):.200} where a request, [context, [[arm, features], ...]], is needed."
+        ) from None
+
+
+CODECS[Request] = Codec("$request", _encode, _decode)

@@ -1,15 +1,25 @@
 """Arms and contexts as plain data for JSON, and back."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from datetime import date, datetime, time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import FileError, InputError, quoted
-from ..features.request import Request
 
 TIMES: dict[str, Any] = {"$datetime": datetime, "$date": date, "$time": time}  # a datetime is a date: it comes first
+
+
+class Codec(NamedTuple):
+    """The plain data of a class of contexts."""
+
+    tag: str
+    encode: Callable[[Any, int], Any]
+    decode: Callable[[Any], Any]
+
+
+CODECS: dict[type, Codec] = {}  # filled by the modules of these classes
 DEEPEST = 100  # levels of a context: JSON readers take some hundreds, Python's own 1000
 TAGS = [
     ["tuple"],
@@ -59,8 +69,9 @@ def encode_context(context: Any, levels: int = DEEPEST) -> Any:
         return encode_context(context.tolist(), levels)
     if isinstance(context, np.datetime64):
         context = context.astype("datetime64[us]").item()
-    if type(context) is Request:
-        return {"$request": [encode_context(context.context, levels - 1), encode_arms(context, levels)]}
+    codec = CODECS.get(type(context))
+    if codec is not None:
+        return {codec.tag: codec.encode(context, levels - 1)}
     for tag, kind in TIMES.items():
         if isinstance(context, kind):
             return {tag: context.isoformat()}
@@ -75,11 +86,6 @@ def encode_context(context: Any, levels: int = DEEPEST) -> Any:
         return {"dict": encoded} if list(encoded) in TAGS else encoded
     needed = "it must be None, booleans, numbers, strings, dates, NumPy arrays, or lists, tuples and dicts of these, keys being strings"
     raise InputError(f"The context {quoted(context)} cannot be written as plain data: {needed}. Use a key to it instead.")
-
-
-def encode_arms(request: Request, levels: int = DEEPEST) -> list[Any]:
-    """Return the arms of a request as plain data, [[arm, features], ...]."""
-    return [[encode_arm(arm), encode_context(features, levels - 1)] for arm, features in request.arms.items()]
 
 
 def decode_context(context: Any) -> Any:
@@ -100,18 +106,8 @@ def decode_context(context: Any) -> Any:
                 return kind.fromisoformat(context[tag])
             except (TypeError, ValueError):
                 raise FileError(f"it holds {quoted(context[tag])} where a {tag[1:]} is needed.") from None
-    if list(context) == ["$request"]:
-        return _decode_request(context["$request"])
+    for codec in CODECS.values():
+        if list(context) == [codec.tag]:
+            return codec.decode(context[codec.tag])
     inside = context["dict"] if list(context) == ["dict"] and isinstance(context["dict"], dict) else context
     return {name: decode_context(part) for name, part in inside.items()}
-
-
-def _decode_request(value: Any) -> Request:
-    """Return the request that `encode_context` wrote."""
-    try:
-        context, arms = value
-        return Request(decode_context(context), {decode_arm(arm): decode_context(features) for arm, features in arms})
-    except (TypeError, ValueError, KeyError, InputError):
-        raise FileError(
-            f"it holds {quoted(value):.200} where a request, [context, [[arm, features], ...]], is needed."
-        ) from None

@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
     loss: float
 
 
-class Played(NamedTuple):
+class PlayedRound(NamedTuple):
     """A round, for the models."""
 
     outcome: Outcome
@@ -122,7 +122,7 @@ class ArmModels:
 
     # -- learning --------------------------------------------------------------------------------------------------------
 
-    def after(self, context: Any, raw: Floats, grown: bool, played: Played, rounds: int) -> ArmModels:
+    def after(self, context: Any, raw: Floats, grown: bool, played: PlayedRound, rounds: int) -> ArmModels:
         """Learn the round if that has not been done, and return what follows: these models, or a successor.
 
         `raw`: the raw row of the context. `grown`: it has something that these models do not know. A second call has the same result.
@@ -132,7 +132,7 @@ class ArmModels:
             self._learn(raw, played, rounds)
         return self._refitted(rounds) if self._is_due(rounds) else self
 
-    def _grown(self, context: Any, grown: bool, played: Played) -> ArmModels:
+    def _grown(self, context: Any, grown: bool, played: PlayedRound) -> ArmModels:
         """Return the models that know what is new in a context and in the features of the arm played."""
         unseen = self._entry(played.outcome).unseen
         if not grown and not unseen:
@@ -149,7 +149,7 @@ class ArmModels:
             recent, begun = recent.wider(x_reader.inputs, arm_reader.inputs), self.rounds
         return ArmModels(x_reader, arm_reader, models, self.known.copy(), recent, begun)
 
-    def _learn(self, raw: Floats, played: Played, rounds: int) -> None:
+    def _learn(self, raw: Floats, played: PlayedRound, rounds: int) -> None:
         """Learn a round: its last step is the compiled call that counts it, and all before can be done twice."""
         self._register(played.outcome.arm)
         known, recent, kernels = self.known, self.recent, compiled()

@@ -20,7 +20,7 @@ from ..policy.floor import add_share, mix, rest_of
 from ..policy.learner import Also, Choice, Learner, Memo
 from ..policy.open import Open
 from ..types import Arrays, Floats, Ints, Masks
-from .arm_models import ArmModels, Outcome, Played, compiled
+from .arm_models import ArmModels, Outcome, PlayedRound, compiled
 from .feature_keys import ContextView
 from .featured import Featured
 from .rates import LearningRate
@@ -42,7 +42,7 @@ class RequestView:
         self.key: Ints = context.key.copy()
         self.cells: Ints | None = None
         """Those of the context, then the representatives, as a decision's memo keeps them."""
-        self.played: Played | None = None
+        self.played: PlayedRound | None = None
 
     def represent(self, mask: Masks | None) -> Masks | None:
         """Choose the representatives among the available arms; return the mask of the groups that have one."""
@@ -121,7 +121,7 @@ class OpenArms(Learner):
             if split >= 0 and self.inner.keys.fits(cells[:split]) and ((best >= 0) & (best <= n)).all():
                 view.context = self.inner.keys.with_cells(view.context, cells[:split])
                 view.key = view.context.key.copy()
-                view.key[0], view.best[:] = 0, best  # `learn` chooses representatives anew unless feedback is late
+                view.key[0], view.best[:] = 0, best  # `learn` chooses representatives again unless feedback is late
         return self.prepare(view, memo), 0
 
     def prepare(self, view: RequestView, memo: Memo | None) -> RequestView:
@@ -186,7 +186,7 @@ class OpenArms(Learner):
         groups = view.mask() if is_late else view.represent(mask)
         arms = view.names if mask is None else [name for name, there in zip(view.names, mask, strict=True) if there]
         others = () if also is None else tuple(map(view.outcome, also.arms.tolist(), also.losses.tolist()))
-        view.played = Played(view.outcome(arm, loss), arms, others)
+        view.played = PlayedRound(view.outcome(arm, loss), arms, others)
         group = int(view.groups[arm])
         observed = view.best[group] == arm
         context = view.context._replace(key=view.key)

@@ -8,8 +8,7 @@ import numpy as np
 
 from ..checks import is_number, is_scalar, listed
 from ..errors import InputError, quoted
-from ..features.request import Request
-from ..files.json_values import encode_arms
+from ..features.request import Request, encode_arms
 from ..policy.decision import Decision
 
 MOST = 10**8  # decisions in memory

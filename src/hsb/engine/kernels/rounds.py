@@ -5,6 +5,7 @@ byte per arm, and is empty if every arm is available.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -313,11 +314,23 @@ def update(F, I, key, available, arm, loss, probability, visited, decided, advic
     return settle(F, I, weighs)
 
 
-@kernel("D1 L1 L1 C1 l d d b l d b b L1 D1")
-def update_also(
-    F, I, key, available, arm, loss, probability, visited, decided, advice_share, recalled, plain, others, other_losses
-):
+class Update(NamedTuple):
+    """The arguments of `update` after `available`."""
+
+    arm: int
+    loss: float
+    probability: float
+    visited: bool
+    decided: int
+    advice_share: float
+    recalled: bool
+    plain: bool
+
+
+@kernel("D1 L1 L1 C1 Update(l d d b l d b b) L1 D1")
+def update_also(F, I, key, available, own, others, other_losses):
     """Do `update`, and then let the advisors learn the losses of other arms, which only they use."""
+    arm, loss, probability, visited, decided, advice_share, recalled, plain = own
     status = update(F, I, key, available, arm, loss, probability, visited, decided, advice_share, recalled, plain)
     if status <= h.DUE:
         for n in range(len(others)):

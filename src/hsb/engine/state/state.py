@@ -212,8 +212,12 @@ class State:
         self._visited = None
         F, I, _ = self.laid
         mask = EVERY_ARM if available is None else available
-        round_: Any = F, I, key, mask, arm, loss, probability, visited, decision_round, advised, recalled, plain
-        status = self._rounds.update(*round_) if also is None else self._rounds.update_also(*round_, *also)
+        kernels = self._rounds
+        if also is None:
+            status = kernels.update(F, I, key, mask, arm, loss, probability, visited, decision_round, advised, recalled, plain)
+        else:
+            own = kernels.Update(arm, loss, probability, visited, decision_round, advised, recalled, plain)
+            status = kernels.update_also(F, I, key, mask, own, *also)
         if status > h.DUE:
             self._resolve(status)
             self.update(key, available, arm, loss, probability, decision_round, advised, recalled, plain, also)
