@@ -7,7 +7,7 @@ import json
 import pytest
 
 import hsb
-from hsb.explain.arms import ArmFeature, ArmsExplanation, Effect, Interaction, ArmPlays
+from hsb.explain.arms import ArmFeature, ArmPlays, ArmsExplanation, Effect, Interaction
 
 PRICE = ArmFeature("price", 0.12, (Effect("higher values", "per standard deviation (8.2)", -0.12, 0.01, 1.0),))
 TOPIC = ArmFeature("topic", 0.1, (Effect("<b>", "", 0.2, 0.02, 0.5), Effect("sport", "", -0.01, 0.02, 0.5)))

@@ -19,7 +19,7 @@ from ..engine.state.views import OptionsView
 from ..features import FeatureReader
 from ..policy.loss_range import LossScale
 from ..types import Floats
-from .arms import ArmFeature, ArmsExplanation, Effect, Interaction, ArmPlays
+from .arms import ArmFeature, ArmPlays, ArmsExplanation, Effect, Interaction
 from .columns import NEW, Column, coded
 from .featured import columns_of_features
 from .pieces import TIE, log_options, log_shares
