@@ -79,3 +79,48 @@ def test_a_file_for_more(logs, tmp_path, capsys):
         config.write_text(text + "\n")
         fails(capsys, ["train", logs["csv"], *OPTIONS, "--config", config, "--out", file], words)
     fails(capsys, ["train", logs["csv"], *OPTIONS, "--config", config, "--policy", "HSB", "--out", file], "Leave out --policy")
+
+
+def test_arms_that_come_with_the_rows(tmp_path, capsys):
+    lines = []
+    for t in range(400):
+        prices = [(t * 7 + 3 * k) % 20 for k in range(3)]
+        k = t % 3
+        actions = [
+            f"{f'0:{-float(prices[j] < 10)}:0.3333 ' if j == k else ''}|i price:{price}" for j, price in enumerate(prices)
+        ]
+        lines.append("\n".join([f"shared | age:{t % 5}", *actions]) + "\n\n")
+    log, file, config = tmp_path / "log.vw", tmp_path / "policy.hsb", tmp_path / "policy.toml"
+    log.write_text("".join(lines))
+    report = run_json(capsys, "train", log, "--open", "--rows", "300", "--out", file)
+    assert (report["learned"], report["arms"], report["arm_columns"]) == (300, 20, [{"name": "i^price", "kind": "number"}])
+    policy = hsb.HSB(arms=hsb.Open(), reward_range=(0, 1), seed=0)
+    hsb.learn_from(policy, hsb.logs.open(log).head(300))
+    assert hsb.load(file).digest() == policy.digest()
+    estimate = run_json(capsys, "evaluate", log, "--policy", file, "--skip", "300")
+    assert estimate["estimates"]["snips"]["value"] > 0.7 > 0.6 > estimate["logged"]
+    assert report["rules"] == []
+    fails(capsys, ["explain", file, log, "--skip", "300"], "What rules earn by a log is for policies with a fixed list of arms")
+    assert run_json(capsys, "replay", log, "--open")["rounds"] == 400
+    config.write_text('open = {group = "shelf", groups = ["top"], known = 50}\n')
+    run_json(capsys, "train", log, "--config", config, "--out", file)
+    assert hsb.load(file).arms == ["other arms", ("shelf", "top")]
+    for text, words in (
+        ("open = 3", "open: must be a table"),
+        ("open = {groups = 3}", "policy.toml: open: groups must be a list"),
+        ("open = {colour = 3}", "policy.toml: open: colour: unknown key"),
+        ('open = true\npolicy = "Exp3"', "open: only HSB without a structure"),
+    ):
+        config.write_text(text + "\n")
+        fails(capsys, ["train", log, "--config", config, "--out", file], words)
+    fails(capsys, ["train", log, "--open", "--depth", "3", "--out", file], "open: only HSB without a structure")
+
+
+def test_a_column_of_features_of_arms(tmp_path, capsys):
+    file = tmp_path / "log.csv"
+    rows = [f'{t},a,0.5,{t % 2},"{{""a"": {{""price"": {t % 3}}}, ""b"": null}}"' for t in range(20)]
+    file.write_text("\n".join(["x,arm,p,r,items", *rows]) + "\n")
+    named = ["--arm", "arm", "--propensity", "p", "--reward", "r", "--arm-features", "items"]
+    report = run_json(capsys, "train", file, *named, "--open", "--out", tmp_path / "policy.hsb")
+    assert (report["learned"], [column["name"] for column in report["columns"]]) == (20, ["x"])
+    assert report["arm_columns"] == [{"name": "price", "kind": "number"}]

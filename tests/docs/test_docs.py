@@ -50,11 +50,11 @@ def test_the_page_of_logs_runs(tmp_path, capsys):
     assert "{'country': 'category', 'hour': 'number', 'is_member': 'flag', 'spend': 'number'}" in printed
     assert "'country=FR'" in printed and "'spend is missing'" in printed
     right = hsb.load("policy.hsb").digest()
-    [commands] = pages.blocks(text, "sh")
-    lines = commands.split("\n")
+    lines = "\n".join(pages.blocks(text, "sh")).split("\n")
     for command in filter(None, lines):
         assert cli.main(command.split()[1:]) == 0, command
     assert hsb.load("policy.hsb").digest() == right
+    assert hsb.load("offers.hsb").learner.takes_requests and hsb.load("offers.hsb").rounds == 1500
     (tmp_path / "policy.toml").write_text(*pages.blocks(text, "toml"))
     train = next(filter(None, lines)).split()[1:]
     assert cli.main([*train, "--config", "policy.toml"]) == 0

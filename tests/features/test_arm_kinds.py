@@ -15,7 +15,7 @@ def test_the_first_value_determines_the_kind_and_the_reader_stays_as_it_was():
     kinds.check({"price": None, "at": None})
     kinds.check(None)
     kinds.check({"price": 3.5, "tags": ["new"]})
-    assert kinds.named == {"topic": "category", "price": "number", "at": None, "tags": "tags"}
+    assert kinds.kinds_by_name == {"topic": "category", "price": "number", "at": None, "tags": "tags"}
     assert reader.named_columns == {"topic": "category"}
     with pytest.raises(hsb.InputError, match="'price' has had a number; given text"):
         kinds.check({"topic": "news", "price": "nine"})
@@ -26,9 +26,9 @@ def test_the_first_value_determines_the_kind_and_the_reader_stays_as_it_was():
 
 def test_a_policy_has_the_kinds_of_the_arms_that_it_played():
     policy = hsb.HSB(arms=hsb.Open(), seed=0)
-    assert policy.learner.arm_kinds.named == {}
+    assert policy.learner.arm_kinds.kinds_by_name == {}
     policy.learn(policy.decide({"age": 31}, arms={"a": {"price": 9}}), reward=1)
-    assert policy.learner.arm_kinds.named == {"price": "number"}
+    assert policy.learner.arm_kinds.kinds_by_name == {"price": "number"}
     assert hsb.HSB(arms=["a", "b"]).learner.arm_kinds is None
 
 

@@ -363,7 +363,7 @@ def test_scores_and_logged_rounds_of_open_arms():
         context, actions[0], rewards[0], 0.25, **kept
     )  # coba played another action than this decision's, or with another probability
     learner.learn(None, others[1], 1.0, 0.5)
-    first, other = list(arms)[0], list(arms_of(others))[1]
+    first, other = next(iter(arms)), list(arms_of(others))[1]
     twin.decide(context, arms=arms)
     twin.learn(hsb.Decision(context=hsb.features.Request(context, arms), arm=first, propensity=0.25), reward=rewards[0])
     alone = hsb.features.Request({}, {other: others[1]})

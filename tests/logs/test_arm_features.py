@@ -70,7 +70,7 @@ def test_arms_with_their_features(value):
         ({"a": {"m": b"bytes"}}, "feature 'm' of an arm has a value that no feature can have"),
         ({"a": {"m": 10**400}}, "feature 'm' of an arm has a value that no feature can have"),
         ({"a": {"m": "x" * 300}}, "feature 'm' of an arm has a value that no feature can have"),
-        ({"a": {"m": {"$date": "soon"}}}, "the features of an arm have more than 30 levels, or a time that is none"),
+        ({"a": {"m": {"$date": "soon"}}}, "the features of an arm have more than 30 levels, or what is no time"),
         ({"a": json.loads('{"m":' * 40 + "1" + "}" * 40)}, "the features of an arm have more than 30 levels"),
         ({"a": {f"n{k}": 1 for k in range(200_000)}}, "an arm has too many features"),
     ],
@@ -88,7 +88,7 @@ def test_a_row_with_features_that_cannot_be_read_is_a_problem(value, reason):
 def test_features_in_the_order_of_the_available_arms():
     rows = table([[{"n": 1}, None], [{"n": 1}], None, [{"n": 1}, 3]], available=[["a", "b"]] * 4)
     log = hsb.logs.open(rows, **ROLES, available="available")
-    policy, learned_rows = learned(log)
+    _, learned_rows = learned(log)
     assert learned_rows == 2  # of the third row all arms have no features
     assert reasons(log) == [
         (2, "the features of arms are a list of another length than the available arms"),
@@ -103,7 +103,7 @@ def test_a_column_for_each_feature():
     for chosen in ("of_*", {"n": "of_n", "t": "of_t"}):
         log = hsb.logs.open(rows, **ROLES | {"arm_features": chosen}, available="available")
         policy, learned_rows = learned(log)
-        assert learned_rows == 2 and policy.learner.arm_kinds.named == {"n": "number", "t": "category"}
+        assert learned_rows == 2 and policy.learner.arm_kinds.kinds_by_name == {"n": "number", "t": "category"}
         assert reasons(log) == [
             (2, "the lists of features of arms have different lengths"),
             (3, "a column of features of arms has no list, with a value for each available arm"),

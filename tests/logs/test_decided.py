@@ -80,7 +80,7 @@ def test_arms_that_came_with_the_request_become_a_column():
     )
     hsb.learn_from(policy, log)
     for decision, reward in zip(decisions, [1, 0], strict=True):
-        own = dict(arm=decision.arm, propensity=decision.propensity, available=decision.available)
+        own = {"arm": decision.arm, "propensity": decision.propensity, "available": decision.available}
         twin.learn(hsb.Decision(context=decision.context, **own), reward=reward)
     assert policy.digest() == twin.digest()
     with pytest.raises(hsb.InputError, match="arm_features, page and slot must be different names"):

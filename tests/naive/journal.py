@@ -37,6 +37,11 @@ def available(row):
     return [k for k in range(8 * len(row.available)) if row.available[k // 8] >> k % 8 & 1]
 
 
+def request(row):
+    context, arms = json.loads(row.context)["$request"]
+    return hsb.features.Request(context, {name: features for name, features in arms})  # noqa: C416
+
+
 class NaiveLearner:
     def __init__(self, id, policy):
         self.id, self.policy = id, policy
@@ -54,12 +59,11 @@ class NaiveLearner:
                 pass
         if row.kind != 1:
             return
-        update = hsb.Decision(
-            context=json.loads(decision.context),
-            arm=arms[decision.arm],
-            propensity=decision.propensity,
-            available=[arms[k] for k in available(decision)],
-        )
+        if decision.played is None:
+            asked, arm, among = json.loads(decision.context), arms[decision.arm], [arms[k] for k in available(decision)]
+        else:
+            asked, arm, among = request(decision), decision.played, None
+        update = hsb.Decision(context=asked, arm=arm, propensity=decision.propensity, available=among)
         try:
             if decision.learner == self.id and decision.ramp == 1.0:
                 cells = None if decision.seen is None else np.frombuffer(decision.seen, np.int64)
@@ -117,6 +121,8 @@ class Naive:
 
     def draw(self, row):
         """Arm and propensity of a decision of this version."""
+        if row.played is not None:
+            return self.draw_request(row)
         settings, policy, names = self.settings, self.live.policy, [self.arms[k] for k in available(row)]
         assert not set(names) & self.removed, "I4: a removed arm was available"
         u, context = naive_u(self.policy.secret, row.id), json.loads(row.context)
@@ -136,3 +142,29 @@ class Naive:
             if result is None and u < total:
                 result = (self.arms.index(arm), min(float(q), 1.0))
         return result or last
+
+    def draw_request(self, row):
+        """Arm and propensity of a decision whose arms came with it; also its group, and the number of arms of each."""
+        settings, asked, counts = self.settings, request(row), {}
+        always, group, groups = (self.first["open"][name] for name in ("always", "group", "groups"))
+        for name, features in asked.arms.items():
+            value = (features or {}).get(group)
+            where = (
+                1 + always.index(name) if name in always else 1 + len(always) + groups.index(value) if value in groups else 0
+            )
+            counts.setdefault(where, []).append(name)
+        assert row.played in counts[row.arm], "I4: an arm is in another group"
+        total = 1 + len(always) + len(groups)
+        assert np.frombuffer(row.available, np.uint32).tolist() == [len(counts.get(k, [])) for k in range(total)]
+        u, names, p = naive_u(self.policy.secret, row.id), list(asked.arms), self.live.policy.probabilities(asked)
+        floor, ramp = settings["floor"], settings["ramp"]
+        if floor == 0 and ramp == 1:
+            return self.live.policy.choose(asked, u=u)
+        total, last = 0.0, None
+        for k, name in enumerate(names):
+            q = ramp * ((1.0 - floor) * p[k] + floor / len(names)) + (1.0 - ramp) * (ramp < 1 and k == row.baseline)
+            total += q
+            last = (name, min(float(q), 1.0)) if q > 0.0 else last
+            if u < total and q > 0.0:
+                return last
+        return last

@@ -3,11 +3,15 @@
 import json
 
 import numpy as np
+import pandas
+import pyarrow
+import pyarrow.parquet
 import pytest
 from support.open_cases import open_policy, requests_of
 
 import hsb
 import hsb.logs
+from hsb.evaluate.off_policy import passes
 from hsb.features import Request
 
 
@@ -52,10 +56,6 @@ ROLES = {"arm": "arm", "propensity": "p", "reward": "reward", "arm_features": "a
 
 def logs_of(tmp_path, decisions, rewards):
     """The same log in several formats."""
-    import pandas
-    import pyarrow
-    import pyarrow.parquet
-
     table = columns(decisions, rewards)
     as_text = table | {"arms": [json.dumps(arms) for arms in table["arms"]]}
     pandas.DataFrame(as_text).to_csv(tmp_path / "log.csv", index=False)
@@ -212,3 +212,78 @@ def test_a_replay_of_several_policies_reads_the_log_once():
     several = hsb.play.replay_all({"open": together, "fixed": fixed}, log)
     assert several["open"] == single and alone.digest() == together.digest()
     assert several["fixed"].rounds == 80
+
+
+def test_a_stopped_replay_of_requests_goes_on(tmp_path):
+    class Stopped(Exception):
+        pass
+
+    def stop(done, total):
+        if done > 100:
+            raise Stopped
+
+    decisions, rewards = decisions_of(11, 160)
+    log, path = hsb.logs.open(columns(decisions, rewards), **ROLES, rows=40), tmp_path / "replay.ckpt"
+    whole, policy = open_policy(), open_policy()
+    result = hsb.replay(whole, log)
+    with pytest.raises(Stopped):
+        hsb.replay(open_policy(), log, checkpoint=path, every=40, progress=stop)
+    others = decisions_of(11, 160)[0]
+    others[3].context.arms[others[3].arm] = {"topic": "other"}
+    with pytest.raises(hsb.FileError, match="another log"):
+        hsb.replay(open_policy(), hsb.logs.open(columns(others, rewards), **ROLES, rows=40), checkpoint=path)
+    assert hsb.replay(policy, log, checkpoint=path, every=40) == result and policy.digest() == whole.digest()
+
+
+def test_parts_of_a_log_are_read_in_two_processes(tmp_path):
+    decisions, rewards = decisions_of(12, 200)
+    paths = []
+    for k in range(2):
+        part = slice(100 * k, 100 * k + 100)
+        table = columns(decisions[part], rewards[part])
+        table["arms"] = [json.dumps(arms) for arms in table["arms"]]
+        paths.append(tmp_path / f"log{k}.csv")
+        pandas.DataFrame(table).to_csv(paths[-1], index=False)
+    log = hsb.logs.open(paths, **ROLES)
+    policy = open_policy()
+    hsb.learn_from(policy, log.head(100))
+    one, two = (
+        hsb.evaluate.compare_off_policy({"open": policy, "uniform": None}, log, estimator="ips", jobs=jobs) for jobs in (1, 2)
+    )
+    assert one["open"].value == pytest.approx(two["open"].value, rel=1e-12)
+
+
+def test_rows_with_many_arms_are_estimated_in_parts(monkeypatch):
+    decisions, rewards = decisions_of(13, 90)
+    log, policy = hsb.logs.open(columns(decisions, rewards), **ROLES), open_policy()
+    whole = hsb.evaluate.off_policy(policy, log, estimators=("ips", "dr"))
+    monkeypatch.setattr(passes, "MOST_CELLS", 130)
+    sizes = [len(batch) for batch in passes.in_parts(log.by_name(arms=policy.learner.arm_kinds))]
+    assert sum(sizes) == 90 and max(sizes) < 10 and [len(batch) for batch in passes.in_parts(log.by_name())] == [90]
+    parts = hsb.evaluate.off_policy(policy, log, estimators=("ips", "dr"))
+    assert parts["ips"].value == pytest.approx(whole["ips"].value, rel=1e-12) and parts.rows == 90
+
+
+def test_models_of_rewards_that_do_not_fit_are_refused():
+    decisions, rewards = decisions_of(14, 60)
+    log, policy = hsb.logs.open(columns(decisions, rewards), **ROLES), open_policy()
+    with pytest.raises(hsb.InputError, match=r"this policy takes arms with the request\. Leave out model="):
+        hsb.evaluate.off_policy(policy, log, model=hsb.BinaryTree(depth=2))
+    given = hsb.evaluate.off_policy(
+        policy, log, estimators="dr", model=lambda features, arms: np.full((len(features), len(arms)), 0.5)
+    )
+    assert 0.0 <= given["dr"].value <= 1.5
+
+
+def test_a_log_that_lacks_a_column_is_refused_by_name():
+    decisions, rewards = decisions_of(15, 40)
+    table = columns(decisions, rewards)
+    policy = open_policy()
+    hsb.learn_from(policy, hsb.logs.open(table, **ROLES))
+    before = policy.digest()
+    lacking = {name: column for name, column in table.items() if name != "device"}
+    with pytest.raises(hsb.InputError, match="trained on the columns age, device; the log has no device"):
+        hsb.learn_from(policy, hsb.logs.open(lacking, **ROLES))
+    with pytest.raises(hsb.InputError, match="The reward of event 3"):
+        hsb.learn_from(policy, hsb.logs.open(table | {"reward": [0.0, 1.0, 0.5, 7.0, *rewards[4:]]}, **ROLES))
+    assert policy.digest() == before

@@ -1,5 +1,7 @@
 """A running digest of all that was read of a log."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -44,3 +46,13 @@ def test_another_log_has_another(change):
 def test_so_has_the_same_log_in_another_order():
     batch = Batch.of(**GIVEN)
     assert digest(batch) != digest(batch.take(np.array([2, 1, 0])))
+
+
+def test_features_of_arms_are_part_of_it():
+    batch, features = Batch.of(**GIVEN), np.empty(3, dtype=object)
+    features[:] = [{"a": {"price": 9}, "b": None}, {"a": None, "b": None}, {"a": {"price": 9}, "b": None}]
+    priced = replace(batch, arm_features=features)
+    other = replace(batch, arm_features=features[::-1].copy())
+    assert digest(priced) == digest(priced.take(slice(0, 2)), priced.take(slice(2, 3))) != digest(batch)
+    features[1] = {"a": {"price": 8}, "b": None}
+    assert digest(priced) != digest(other) != digest(batch)

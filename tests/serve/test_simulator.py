@@ -56,6 +56,14 @@ def test_a_seed_is_a_world():
     assert run(5, 300).counts == run(5, 300).counts != run(6, 300).counts
 
 
+def test_with_arms_that_come_with_each_request():
+    """The same promises: each draw and each update follows from the request in the journal, through crashes, receipts and candidates."""
+    seen, kinds = set(), [{"kind": "HSB"}, {"kind": "HSB", "implicit": True}]
+    for seed in range(4):
+        seen |= run(seed, 300, kinds=kinds, opened=True).counts.keys()
+    assert {"created", "stored", "accepted", "learned", "conflict", "refused", "crash after", "restored"} <= seen
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_with_the_default_policy(seed):
     """HSB without a structure learns decisions as its own, with what it saw and was advised then: the fold is the same after every crash."""

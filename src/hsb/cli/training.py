@@ -125,14 +125,17 @@ def report(policy: Policy, encoder: Any, log: Watched, learned: int, seconds: fl
     skipped = len(log.problems)
     of_arms = policy.learner.arm_kinds
     share, rows_compared = agreement_with_log(policy, log.log, encoder)
-    rules, agreement = first_rules(policy) if encoder is None else ([], None)
+    ruled = encoder is None and not policy.learner.takes_requests  # rules say which arm of a fixed list is played
+    rules, agreement = first_rules(policy) if ruled else ([], None)
     return {
         "learned": learned,
         "skipped": skipped,
         "arms": len(log.arms if policy.learner.takes_requests else policy.arms),
         "kind": type(policy).__name__,
         "columns": columns,
-        "arm_columns": [] if of_arms is None else [{"name": name, "kind": kind} for name, kind in of_arms.named.items()],
+        "arm_columns": []
+        if of_arms is None
+        else [{"name": name, "kind": kind} for name, kind in of_arms.kinds_by_name.items()],
         "average_reward": total / rows if rows else None,
         "match": share,
         "matched_rows": rows_compared,

@@ -45,7 +45,7 @@ class ArmKinds:
         self.reader.admit(dict(features))
 
     @property
-    def named(self) -> dict[str, str | None]:
+    def kinds_by_name(self) -> dict[str, str | None]:
         """The known features by name, with their kinds, None if all was missing so far."""
         return self.reader.named_columns or {}
 
@@ -55,5 +55,5 @@ class ArmKinds:
             try:
                 self.reader.look({name: value})
             except InputError:
-                return name, self.named.get(name)
+                return name, self.kinds_by_name.get(name)
         return None

@@ -101,7 +101,7 @@ def _reject(word: str) -> Any:
 
 
 def flat_features(features: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return an arm's features with nested ones by their path; None if there are none. Raises `ValueError` if they are nested too deep.
+    """Return an arm's features with nested ones by their path; None without any. Raises `ValueError` if they are nested too deep.
 
     Lists of numbers are numbered, lists of text are tags, objects in a list belong to the list's name, as in VW's JSON.
 
@@ -155,7 +155,7 @@ def arms_of_row(
         try:
             flat = flat_features(by_arm.get(arm))
         except (ValueError, TypeError, FileError):
-            return f"the features of an arm have more than {DEEPEST} levels, or a time that is none"
+            return f"the features of an arm have more than {DEEPEST} levels, or what is no time"
         try:
             arms[arm] = kinds.check_arm(arm, flat)
         except InputError:
@@ -164,8 +164,8 @@ def arms_of_row(
 
 
 def _misfit(features: Mapping[str, Any], kinds: ArmKinds) -> str:
-    found = kinds.misfit(features)
-    if found is None:
+    misfit = kinds.misfit(features)
+    if misfit is None:
         return "an arm has too many features"
-    name, kind = found
+    name, kind = misfit
     return f"feature {quoted(name):.100} of an arm {WORDS.get(kind or '', 'has a value that no feature can have')}"

@@ -21,8 +21,8 @@ PROPENSITIES = (
 class ColumnRoles(NamedTuple):
     """The columns of a table by role: the features (in `meaning`), the `arm` shown, its `propensity`, the reward or loss (`value`).
 
-    `available` is a column with lists of arms, or one column of booleans for each arm, in the order of the arms. `arm_features` is a column with
-    the features of the available arms, or several, one for each feature; `feature_names` then has their names.
+    `available` is a column with lists of arms, or one column of booleans for each arm, in the order of the arms. `arm_features` is a column
+    with the features of the available arms, or several, one for each feature; `feature_names` then has their names.
     """
 
     meaning: Meaning

@@ -87,11 +87,13 @@ def open(
     - `arms`: all arms, a list; rows with other arms are problems. Default: the arms that appear.
 
     In "jsonl", with {"context": {...}, "arm": ..., "propensity": ..., "reward": ...} on each line, these names are the default; nested features
-    are named by their path, "user.age". Lines of decisions on `hsb.features.Request`, as `Decision.to_dict` gives them, have features of arms. Parquet files that `hsb.logs.write` made need no column names.
+    are named by their path, "user.age". Lines of decisions on `hsb.features.Request`, as `Decision.to_dict` gives them, have features of arms.
+    Parquet files that `hsb.logs.write` made need no column names.
 
     In "obd" the default context is the position and four categories of the user; `context` and `categories` choose other columns. In "dsjson"
-    `context` lists paths of shared features, and `arm` is the path of an action's name, or "index". In "vw" `context` lists feature names; in
-    VW's text with a line for each action an action is named by its tag or its features, or, with `arm="index"`, by its number from 1. Costs in both become rewards: -cost, or, with a `loss_range`, low + high - cost.
+    `context` lists paths of shared features, and `arm` is the path of an action's name, or "index". In "vw" `context` lists feature names. In
+    VW's text with a line for each action an action is named by its tag or its features, or with `arm="index"` by its number from 1. Costs in
+    both become rewards: -cost, or, with a `loss_range`, low + high - cost.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -36,6 +36,8 @@ def learn_from(
     A policy without a structure takes the columns of a table by name, of mixed kinds and with missing values (`Log.by_name`). It uses the
     columns of the first log that it learned, in any order; it ignores others, and a log that lacks one of them raises `InputError`.
 
+    A policy with `arms=hsb.Open()` takes the arms of each row from the log, with their features if it has them (`docs/logs.md`).
+
     `fit`: if this log is all that a policy without a structure has learned, and has at most 262,144 rows, its ensemble is fitted to all rows at
     the end, in several passes (`docs/logs.md`). `fit=False` leaves the ensemble as it learned round by round. Either way the part of the policy
     that the guarantee covers has learned every row once.

@@ -35,7 +35,7 @@ def read_for(log: Log | Iterable[Batch], policies: Iterable[Policy], context: Co
 
 
 def arm_kinds_of(policies: Iterable[Policy]) -> ArmKinds | None:
-    """Return the kinds of features of arms that the first policy whose arms come with the request knows; None if there is none."""
+    """Return the kinds of features of arms that the first policy whose arms come with the request knows; else None."""
     return next((policy.learner.arm_kinds for policy in policies if policy.learner.takes_requests), None)
 
 

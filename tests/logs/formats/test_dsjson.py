@@ -151,3 +151,55 @@ def test_fuzz_dsjson(tmp_path_factory, data):
     log, [actual] = dsjson(tmp_path_factory.mktemp("fuzz"), [EVENT, text[:cut], changed])
     assert len(actual) + len(log.problems) == 3
     assert np.isfinite(actual.contexts).all() and ((actual.propensity > 0) & (actual.propensity <= 1)).all()
+
+
+# -- features of actions -----------------------------------------------------------------------------------------------
+
+
+def shop_event(t, actions, index=0, cost=-1.0, p=0.5):
+    context = {"GUser": {"age": 0.3}, "_multi": actions}
+    return {"_label_cost": cost, "_label_probability": p, "_labelIndex": index, "EventId": f"e{t}", "c": context}
+
+
+def item(name, **features):
+    return {"_tag": name, "i": {"price": 9, **features}, "j": [{"_title": name.upper(), "at": [0.5, 2]}]}
+
+
+def test_features_of_actions_are_read_for_requests(tmp_path):
+    events = [
+        shop_event(0, [item("a"), item("b", topic=["new", "hot"])]),
+        shop_event(1, [item("b", topic=None), item("c", stock=True)], 1),
+    ]
+    log, [plain] = dsjson(tmp_path, events, arm="_tag")
+    assert plain.arm_features is None and plain.arms == ("a", "b", "c")
+    [batch] = log.by_name(arms=hsb.HSB(arms=hsb.Open()).learner.arm_kinds)
+    shared = {"i.price": 9, "j._title": "B", "j.at.0": 0.5, "j.at.1": 2}
+    assert batch.arm_features[0]["b"] == {"_tag": "b", **shared, "i.topic": ["new", "hot"]}
+    assert batch.arm_features[1]["b"] == {"_tag": "b", **shared, "i.topic": None}
+    assert list(batch.arm_features[1]) == ["b", "c"] and batch.arm_features[1]["c"]["i.stock"] is True
+    assert [problem.reason for problem in log.problems.first] == []
+
+
+def test_a_dsjson_log_is_learned_as_its_decisions(tmp_path):
+    rng, events = np.random.default_rng(0), []
+    policy, twin = hsb.HSB(arms=hsb.Open(), seed=0), hsb.HSB(arms=hsb.Open(), seed=0)
+    for t in range(50):
+        arms = {f"a{k}": {"id": f"a{k}", "price": float(k)} for k in rng.choice(9, 3, replace=False).tolist()}
+        index, reward = int(rng.integers(3)), float(rng.integers(2))
+        events.append(shop_event(t, list(arms.values()), index, -reward, 1 / 3))
+        request = hsb.features.Request({"GUser.age": 0.3}, arms)
+        twin.learn(hsb.Decision(context=request, arm=list(arms)[index], propensity=1 / 3), reward=reward)
+    log, _ = dsjson(tmp_path, events, arm="id")
+    assert hsb.learn_from(policy, log) == 50
+    assert policy.digest() == twin.digest()
+
+
+def test_features_of_another_kind_are_problems_for_requests_alone(tmp_path):
+    events = [shop_event(t, [item("a"), item("b", price=price)]) for t, price in enumerate([3, "cheap", {"now": 3}, [1, "x"]])]
+    log, [plain] = dsjson(tmp_path, events, arm="_tag")
+    assert len(plain) == 4 and not log.problems
+    policy = hsb.HSB(arms=hsb.Open(), seed=0)
+    assert hsb.learn_from(policy, log) == 3  # nested ones have names of their own
+    [problem] = log.problems.first
+    assert str(problem).endswith("line 2: feature 'i.price' of an arm is not a number, as others are")
+    assert hsb.learn_from(hsb.HSB(arms=["a", "b"], seed=0), log) == 4 and not log.problems

@@ -189,3 +189,36 @@ def test_declaring_some_features_keeps_the_others():
     result = with_others(declared, list(log.by_name()))
     kinds = {"at": hsb.Time(), "n": hsb.Category(limit=7), "s": hsb.Category(), "f": hsb.Flag(), "t": hsb.Tags()}
     assert result == hsb.Features(kinds).limit(width=99)
+
+
+def test_decisions_on_requests_have_features_of_arms(tmp_path):
+    policy, twin, lines = hsb.HSB(arms=hsb.Open(), seed=0), hsb.HSB(arms=hsb.Open(), seed=0), []
+    for t in range(30):
+        decision = policy.decide({"age": 20.0 + t}, arms={f"a{k}": {"price": k} for k in range(t % 3, t % 3 + 3)})
+        lines.append(decision.to_dict() | {"reward": t % 2})
+        twin.learn(hsb.Decision(context=decision.context, arm=decision.arm, propensity=decision.propensity), reward=t % 2)
+    bad = [
+        lines[0] | {"id": "x", "context": {"$request": [{"age": 1.0}]}},
+        lines[0] | {"id": "y", "context": {"$request": [{"age": 1.0}, [["a0", {"price": "low"}]]]}, "arm": "a0"},
+        lines[0] | {"id": "z", "context": {"age": 1.0}},
+    ]
+    log = hsb.logs.open(written(tmp_path / "log.jsonl", lines + bad))
+    other = hsb.HSB(arms=hsb.Open(), seed=0)
+    assert hsb.learn_from(other, log) == 30 and other.digest() == twin.digest()
+    assert [(problem.line, problem.reason) for problem in log.problems.first] == [
+        (31, 'the line is not a JSON object with a "context"'),
+        (32, "feature 'price' of an arm is not a number, as others are"),
+        (33, "the line lacks arm_features, which other lines have"),
+    ]
+
+
+def test_features_of_arms_beside_the_context(tmp_path):
+    lines = [
+        {"context": {"age": 30 + t}, "arm": "a", "propensity": 0.5, "reward": 1, "items": {"a": {"price": t}, "b": None}}
+        for t in range(4)
+    ]
+    log = hsb.logs.open(written(tmp_path / "log.jsonl", lines), arm_features="items")
+    assert hsb.learn_from(hsb.HSB(arms=hsb.Open(), seed=0), log) == 4 and set(log.arms) == {"a", "b"}
+    for wrong in ("items*", {"price": "items"}):
+        with pytest.raises(hsb.InputError, match="In JSON lines arm_features is one name"):
+            hsb.logs.open(tmp_path / "log.jsonl", arm_features=wrong)

@@ -55,11 +55,12 @@ SILENT = {"away", "full", "overloaded"}
 class World(Clients, Checks):
     """A core, its disk, its clients and its clocks."""
 
-    def __init__(self, seed, store=None, kinds=None):
+    def __init__(self, seed, store=None, kinds=None, opened=False):
         self.rng = random.Random(seed)
         self.store = ModelStore() if store is None else store
         self.true = self.mono = 10 * HOUR  # the real time; the clock that never jumps starts again at a restart
         self.skew = 20_000 * HOUR  # of the wall clock
+        self.opened = opened  # whether arms come with requests
         self.kinds = kinds or [*CHEAP, *CHEAP, TREE]
         self.mail, self.flight, self.follows, self.packs = [], None, [], []
         self.names, self.ids, self.requests = [], [], 0

@@ -71,7 +71,7 @@ class Checks:
             row = self.store.decision.get(name)
             assert row is not None, f"I1: decision {name} was answered and is not on disk"
             served = self.core.by_id[row.policy]
-            result = (served.name, served.arms[row.arm], row.propensity, row.deadline)
+            result = (served.name, row.played or served.arms[row.arm], row.propensity, row.deadline)
         else:
             row = self.store.reward.get(name)
             assert row is not None, f"I1: reward {name} was answered and is not on disk"
@@ -110,8 +110,9 @@ class Checks:
                 self.check_update(naive, row, decision)
             naive.step()
             for each in at.pop(naive.version, []):
-                assert (each.arm, each.propensity) == naive.draw(each), f"I4: {each.id} does not follow from the journal"
-                assert each.arm in available(each), "I4: an arm was played that was not available"
+                drawn = each.arm if each.played is None else each.played
+                assert (drawn, each.propensity) == naive.draw(each), f"I4: {each.id} does not follow from the journal"
+                assert each.played or each.arm in available(each), "I4: an arm was played that was not available"
             for learner, digest in snapshots.pop(naive.version, []):
                 same = naive.learners()[learner].digest() == digest
                 assert same, f"I3: the snapshot at {naive.version} is not what the stream makes"

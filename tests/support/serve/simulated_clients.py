@@ -38,11 +38,20 @@ class Clients:
         if arms:
             arms = rng.sample([*arms, "d"], rng.randrange(1, 4))
         question = (name, rng.choice([0.1, 0.3, 0.6, 0.9]), arms, None, rng.random() < 0.9)
+        if self.opened:
+            offered = rng.sample("abcdef", rng.randrange(1, 6))
+            question = (
+                *question[:2],
+                {arm: {"size": rng.randrange(5), "topic": rng.choice("uv")} for arm in offered},
+                *question[3:],
+            )
         if id in self.asked and rng.random() < 0.7:
             question = self.asked[id]
         self.asked.setdefault(id, question)
         policy, context, available, baseline, activate = question
         more = {"fresh": fresh, "receipt": rng.random() < 0.2}
+        if self.opened:
+            more["arms"], available = available, None
         self.send(Decide(self.request(), policy, id, context, available, baseline, activate, **more))
 
     def reward(self):
@@ -70,6 +79,8 @@ class Clients:
         spec = {"name": name, "arms": ["a", "b", "c"], "policy": rng.choice(self.kinds), "feedback": self.feedback()}
         spec |= rng.choice([{}, {"floor": 0.1}, {"ramp": 0.4, "baseline": "a"}])
         spec |= rng.choice([{}, {"durability": "receipt"}])
+        if self.opened:
+            spec["arms"] = {"open": {"always": ["a"], "group": "topic", "groups": ["u"], "known": 4}}
         self.send(Create(self.request(), spec, rng.randbytes(32)))
 
     def change(self):

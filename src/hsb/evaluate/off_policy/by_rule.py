@@ -68,6 +68,11 @@ def with_earnings(
     check_log("explain", log)
     if hasattr(log, "__next__"):
         raise InputError("An iterator can be read only once. Give a log or a list of batches.")
+    if policy.learner.takes_requests:
+        raise InputError(
+            "What rules earn by a log is for policies with a fixed list of arms; the arms of this policy come with the request. "
+            "Leave out log, and estimate the whole policy: hsb evaluate, or hsb.evaluate.off_policy."
+        )
     low, high = policy.reward_range
     if not low < high:
         raise InputError(

@@ -15,7 +15,7 @@ from ...types import Floats
 from .accumulators import Reading
 from .candidates import FixedPolicy
 from .estimators import ESTIMATORS, WITH_CLIP, WITH_MODEL
-from .passes import CandidateContexts, Fitting
+from .passes import CandidateContexts, Fitting, in_parts
 from .result import OffPolicy
 from .reward_models import Given, reward_model
 
@@ -103,4 +103,4 @@ def _check_options(policy: Any, log: Any, estimators: Any, clip: Any, seed: Any)
 
 
 def _batches(log: Iterable[Batch]) -> Iterator[Batch]:
-    return (batch for batch in each_batch("off_policy", log) if len(batch))
+    return in_parts(each_batch("off_policy", log))

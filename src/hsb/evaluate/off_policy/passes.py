@@ -14,6 +14,16 @@ from .estimators import COLUMN
 from .paired import Pair, value_columns
 from .reward_models import RewardModel, log_features
 
+MOST_CELLS = 1 << 24  # rows times arms of a batch
+
+
+def in_parts(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """Yield the batches; those with features of arms in parts, so that a table with a column for each arm fits into memory."""
+    for batch in batches:
+        rows = len(batch) if batch.arm_features is None else max(1, MOST_CELLS // max(1, len(batch.arms)))
+        for begin in range(0, len(batch), max(1, rows)):
+            yield batch if rows >= len(batch) else batch.take(slice(begin, begin + rows))
+
 
 class CandidateContexts(NamedTuple):
     """The contexts that candidates with the same view and `context` share; `player` is one of them."""
@@ -52,7 +62,7 @@ class Fitting:
 
     def add(self, batches: Iterable[Batch]) -> None:
         """Add the rows of a log, or of a part."""
-        for batch in batches:
+        for batch in in_parts(batches):
             fold = folds(self.rows, len(batch))
             for model, view in self._each():
                 model.add(log_features(model, batch), view(batch), batch.arm, batch.reward, fold)
@@ -113,7 +123,7 @@ class LogPass:
 
     def add(self, batches: Iterable[Batch], report: Callable[[int], None] | None = None) -> None:
         """Add the rows of a log, or of a part; `report` is called with the number of rows after each batch."""
-        for batch in batches:
+        for batch in in_parts(batches):
             contexts = [view(batch) for view in self.views]
             predicted = self._predict(batch, contexts)
             terms = [reading.add(batch, contexts[k], predicted[k]) for reading, k in zip(self.readings, self.uses, strict=True)]

@@ -76,7 +76,8 @@ class Ridge(RewardModel):
         if most * FOLDS * width * width * 8 > MOST_BYTES:
             reason = f"A ridge model of {most} arms on {width - 1} features takes too much memory"
             raise InputError(
-                f"{reason}. Give model= a structure, e.g. hsb.BinaryTree(depth=6), to use the averages of its cells."
+                f"{reason}. Give model= a structure, e.g. hsb.BinaryTree(depth=6), to use the averages of its cells; or choose estimators "
+                "without a model: ips, snips or clipped."
             )
         while len(self.products) < most:
             self.products.append(np.zeros((FOLDS, width, width)))
@@ -129,10 +130,9 @@ class CellMeans(RewardModel):
         self.sums, self.rows = (np.zeros((FOLDS, 0, structure.leaves)) for _ in range(2))
 
     def _cells(self, contexts: Floats) -> Ints:
-        if isinstance(contexts, ContextTable):
-            raise InputError(
-                "A structure as model= needs numeric contexts; this policy takes features by name. Leave out model=."
-            )
+        if isinstance(contexts, ContextTable | list):  # a list of requests
+            takes = "features by name" if isinstance(contexts, ContextTable) else "arms with the request"
+            raise InputError(f"A structure as model= needs numeric contexts; this policy takes {takes}. Leave out model=.")
         points, _ = self.structure.space.check(contexts)
         return self.structure.leaf(self.structure.space.to_unit(points))
 

@@ -53,6 +53,11 @@ def check_arms(value: Any) -> Arms:
     for name in [group, *groups]:
         if isinstance(name, str):
             arm_name(name, "A name of a group")
+    if (group is None) != (not groups):
+        raise InputError(
+            "arms.open.group must name a feature of the arms, and groups list its values, each of which is a group: give both or neither; "
+            f"given {quoted(group)} and {quoted(groups):.200}."
+        )
     known = whole("arms.open.known", settings.get("known", KNOWN), 1, KNOWN)
     arms = {"open": {"always": always, "group": group, "groups": groups, "known": known}}
     names = group_names(make_open(arms))

@@ -33,7 +33,7 @@ def _line(reader: JournalReader, cache: TallyCache, page: Sheet) -> View:
         "state": state(page, tally, waiting),
         "alarms": raised,
         "updates": page.updates,
-        "arms": len(page.active_arms),
+        "arms": len(page.active_arms) if page.known is None else page.known.number,
         "reward": tally.policy()._asdict(),
         "spark": curves.means(tally)[-40:] if tally.buckets else [],
         "behind": behind,
