@@ -86,7 +86,8 @@ class Vowpal:
     def choose(self, context: dict[str, float], arms: dict[str, dict[str, float]]) -> str:
         shared = "shared |U " + " ".join(f"{name}:{value:.5g}" for name, value in context.items())
         self.lines = [
-            f"|A {' '.join(f'{name}:{value:.5g}' for name, value in features.items())} |I {arm}" for arm, features in arms.items()
+            f"|A {' '.join(f'{name}:{value:.5g}' for name, value in features.items())} |I {arm}"
+            for arm, features in arms.items()
         ]
         self.shared = shared
         p = np.array(self.vw.predict([shared, *self.lines]))
@@ -127,14 +128,19 @@ def main() -> None:
     options = parser.parse_args()
     seeds = range(options.first, options.first + options.seeds)
     for kind in KINDS:
-        makers: dict[str, list[tuple[str, Callable[[int], Player]]]] = {"hsb": [("", Ours)], "a ridge for each arm": [("", Separate)]}
+        makers: dict[str, list[tuple[str, Callable[[int], Player]]]] = {
+            "hsb": [("", Ours)],
+            "a ridge for each arm": [("", Separate)],
+        }
         if options.vw:
             makers |= {
                 name: [(each, lambda seed, each=each: Vowpal(seed, each)) for each in settings] for name, settings in VW.items()
             }
         print(f"\n{kind}, synthetic: 1,000 arms, 200 there at a time, 30 offered; {options.rounds} rounds, seeds {list(seeds)}")
         for name, settings in makers.items():
-            rows = [(np.mean([play(kind, seed, options.rounds, make) for seed in seeds], axis=0), each) for each, make in settings]
+            rows = [
+                (np.mean([play(kind, seed, options.rounds, make) for seed in seeds], axis=0), each) for each, make in settings
+            ]
             (reward, best, uniform, time_taken), setting = max(rows, key=lambda row: row[0][0])
             print(f"{name:22} {reward:.3f}   {time_taken:6.0f} us a round   {setting}", flush=True)
         print(f"{'uniform':22} {uniform:.3f}\n{'best possible':22} {best:.3f}")

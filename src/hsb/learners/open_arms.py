@@ -121,7 +121,7 @@ class OpenArms(Learner):
             if split >= 0 and self.inner.keys.fits(cells[:split]) and ((best >= 0) & (best <= n)).all():
                 view.context = self.inner.keys.with_cells(view.context, cells[:split])
                 view.key = view.context.key.copy()
-                view.key[0], view.best[:] = 0, best  # `learn` chooses representatives anew unless feedback is late
+                view.key[0], view.best[:] = 0, best  # `learn` chooses representatives again unless feedback is late
         return self.prepare(view, memo), 0
 
     def prepare(self, view: RequestView, memo: Memo | None) -> RequestView:
