@@ -7,7 +7,7 @@ import json
 import pytest
 
 import hsb
-from hsb.explain.arms import ArmFeature, ArmsExplanation, Effect, Interaction, KnownArm
+from hsb.explain.arms import ArmFeature, ArmPlays, ArmsExplanation, Effect, Interaction
 
 PRICE = ArmFeature("price", 0.12, (Effect("higher values", "per standard deviation (8.2)", -0.12, 0.01, 1.0),))
 TOPIC = ArmFeature("topic", 0.1, (Effect("<b>", "", 0.2, 0.02, 0.5), Effect("sport", "", -0.01, 0.02, 0.5)))
@@ -22,7 +22,7 @@ def explanation(**changes) -> ArmsExplanation:
         "interactions": (CLEAR, UNCLEAR),
         "weights": {"advice": 0.9, "groups": 0.08, "rules": 0.02},
         "groups": {"other arms": 0.25, ("topic", "news"): 0.75},
-        "arms": (KnownArm("a17", 1200, 0.61),),
+        "arms": (ArmPlays("a17", 1200, 0.61),),
         "rounds": 2048,
         "mixed": False,
     }

@@ -78,7 +78,7 @@ class Interaction(NamedTuple):
         return f"{self.arm}: {_more(self.change)} if {self.context}, {_change(self)}"
 
 
-class KnownArm(NamedTuple):
+class ArmPlays(NamedTuple):
     """An arm with a model of its own."""
 
     arm: Hashable
@@ -123,7 +123,7 @@ class ArmsExplanation:
     """The present weights of the models' advice ("advice"), of single groups ("groups"), and of rules on one feature ("rules")."""
     groups: dict[Hashable, float]
     """The weight of each group among single groups."""
-    arms: tuple[KnownArm, ...]
+    arms: tuple[ArmPlays, ...]
     """The known arms, those with the most plays first."""
     rounds: int
     """The number of recent rounds over which changes are averaged."""

@@ -19,7 +19,7 @@ from ..engine.state.views import OptionsView
 from ..features import FeatureReader
 from ..policy.loss_range import LossScale
 from ..types import Floats
-from .arms import ArmFeature, ArmsExplanation, Effect, Interaction, KnownArm
+from .arms import ArmFeature, ArmPlays, ArmsExplanation, Effect, Interaction
 from .columns import NEW, Column, coded
 from .featured import columns_of_features
 from .pieces import TIE, log_options, log_shares
@@ -216,7 +216,7 @@ def explain_arms(
     totals = known.totals[: len(known.names)]
     order = np.argsort(-totals[:, 0], kind="stable").tolist()
     arms = [
-        KnownArm(known.names[k], int(totals[k, 0]), high - (high - low) * float(totals[k, 1] / totals[k, 0]))
+        ArmPlays(known.names[k], int(totals[k, 0]), high - (high - low) * float(totals[k, 1] / totals[k, 0]))
         for k in order
         if totals[k, 0] > 0.0
     ]
