@@ -18,10 +18,14 @@ from arm_worlds import BilinearWorld
 import hsb
 
 KINDS = ("match", "own", "steps")
+BOUNDS = "--cb_min_cost -1 --cb_max_cost 0"
+RATES = (0.5, 2.0)
 VW = {
-    "squarecb": [f"--squarecb --gamma_scale {g} -l {rate}" for g, rate in product((100, 1000, 10_000), (0.5, 2.0, 5.0))],
-    "regcb": [f"--regcb --mellowness {m} -l {rate}" for m, rate in product((0.001, 0.01, 0.1), (0.1, 0.5))],
-    "first": [f"--first {n} -l {rate}" for n, rate in product((100, 300, 1000), (0.5, 2.0, 5.0))],
+    "squarecb": [
+        f"--squarecb --gamma_scale {g} -l {rate} {more}" for g, rate, more in product((100, 1000, 10_000), RATES, ("", BOUNDS))
+    ],
+    "regcb": [f"--regcb --mellowness {m} -l {rate} {BOUNDS}" for m, rate in product((1e-5, 1e-4, 1e-3), RATES)],
+    "first": [f"--first {n} -l {rate}" for n, rate in product((100, 300, 1000), RATES)],
 }
 
 
