@@ -158,15 +158,14 @@ class ArmModels:
         for reader, values in ((self.x_reader, raw), (self.arm_reader, entries[0].raw)):
             if reader.rows < rounds:
                 reader.observe(values)
-        slots = np.array([known.slot.get(outcome.arm, -1) for outcome in outcomes], dtype=np.int64)
-        losses = np.array([outcome.loss for outcome in outcomes])
-        for k, entry in enumerate(entries, start=self._outcomes):
-            recent.write(k % RECENT, raw, entry.raw)
-            recent.slots[k % RECENT], recent.losses[k % RECENT] = slots[k - self._outcomes], losses[k - self._outcomes]
+        slots = [known.slot.get(outcome.arm, -1) for outcome in outcomes]
+        losses = [outcome.loss for outcome in outcomes]
+        for k, (entry, slot, loss) in enumerate(zip(entries, slots, losses, strict=True), start=self._outcomes):
+            recent.write(k % RECENT, raw, entry.raw, slot, loss)
         self.encoded.slots[entries[0].row] = slots[0]
         known.available[[slot for slot in map(known.slot.get, played.available) if slot is not None]] = rounds
         g = self.encoded.g[[entry.row for entry in entries]]
-        kernels.learn(self.models, self.columns(raw), g, slots, losses, known.totals)
+        kernels.learn(self.models, self.columns(raw), g, np.array(slots, dtype=np.int64), np.array(losses), known.totals)
 
     @property
     def _outcomes(self) -> int:

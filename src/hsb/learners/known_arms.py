@@ -135,10 +135,13 @@ class Recent(NamedTuple):
         slots = np.full(RECENT, -1, dtype=np.int64)
         return cls(np.full((RECENT, inputs), np.nan), np.full((RECENT, of_arms), np.nan), slots, np.zeros(RECENT))
 
-    def write(self, row: int, context: Floats, arm: Floats) -> None:
-        """Write the raw rows of a context and an arm, which may be shorter than those of today."""
-        self.context[row], self.arm[row] = np.nan, np.nan
-        self.context[row, : len(context)], self.arm[row, : len(arm)] = context, arm
+    def write(self, row: int, context: Floats, arm: Floats, slot: int, loss: float) -> None:
+        """Write an outcome. The raw rows of context and arm may be shorter than those of today."""
+        for table, raw in ((self.context, context), (self.arm, arm)):
+            if len(raw) < table.shape[1]:
+                table[row] = np.nan
+            table[row, : len(raw)] = raw
+        self.slots[row], self.losses[row] = slot, loss
 
     def wider(self, inputs: int, of_arms: int) -> Self:
         """Return a copy with more inputs, unknown in past rounds."""
