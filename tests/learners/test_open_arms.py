@@ -92,24 +92,27 @@ def test_files_and_copies_resume_exactly(tmp_path) -> None:
         assert other.digest() == policy.digest()
 
 
-def test_an_interrupted_round_is_whole_or_was_not_learned() -> None:
-    for begun in (0, 1, 15, 40):  # the first round, new units, new arms and values, an ordinary round
-        policy = open_policy()
-        play(policy, REQUESTS[:begun], REWARDS[:begun])
-        decision = policy.decide(REQUESTS[begun])
-        before, after = policy.digest(), policy.copy()
-        after.learn(hsb.Decision.from_dict(decision.to_dict()), reward=1.0)
-        seen = set()
-        for twin in interrupting.every_step(
-            lambda each, made=decision: each.learn(hsb.Decision.from_dict(made.to_dict()), reward=1.0), policy, 37
-        ):
-            learned = twin.rounds - policy.rounds
-            seen.add(learned)
-            assert twin.digest() == (after.digest() if learned else before)
-            if not learned:
-                twin.learn(hsb.Decision.from_dict(decision.to_dict()), reward=1.0)
-                assert twin.digest() == after.digest()
-        assert seen == {0, 1}
+@pytest.mark.parametrize(
+    ("begun", "stride"), [(1, 97), (40, 97), *(pytest.param(each, 11, marks=pytest.mark.long) for each in (0, 1, 15, 40))]
+)
+def test_an_interrupted_round_is_whole_or_was_not_learned(begun: int, stride: int) -> None:
+    """The first round, new units, new arms and values, an ordinary round."""
+    policy = open_policy()
+    play(policy, REQUESTS[:begun], REWARDS[:begun])
+    decision = policy.decide(REQUESTS[begun])
+    before, after = policy.digest(), policy.copy()
+    after.learn(hsb.Decision.from_dict(decision.to_dict()), reward=1.0)
+    seen = set()
+    for twin in interrupting.every_step(
+        lambda each: each.learn(hsb.Decision.from_dict(decision.to_dict()), reward=1.0), policy, stride
+    ):
+        learned = twin.rounds - policy.rounds
+        seen.add(learned)
+        assert twin.digest() == (after.digest() if learned else before)
+        if not learned:
+            twin.learn(hsb.Decision.from_dict(decision.to_dict()), reward=1.0)
+            assert twin.digest() == after.digest()
+    assert seen == {0, 1}
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,7 @@ def test_without_marginal_feedback_it_is_untrue() -> None:
         assert earned < 0.95 * bound
 
 
+@pytest.mark.long
 def test_without_diminishing_gains_it_is_untrue() -> None:
     """The first slot learns nothing from a pair that is worth something only together."""
     earned, bound, policy, regret = play(a_pair, marginal, arms=6, slots=2, learners=2)

@@ -45,12 +45,13 @@ class Twins:
 @pytest.mark.parametrize(("columns", "of_arms"), [(1, 1), (3, 1), (1, 4), (5, 4), (18, 3), (20, 16)])
 def test_indices_equal_those_of_the_naive_twin(columns, of_arms):
     twins = Twins(columns, of_arms, slots=6, seed=columns)
-    for t in range(60):
+    rounds = 60 if columns * of_arms < 100 else 8  # the twin solves its normal equations every time
+    for t in range(rounds):
         x, arms = twins.columns(columns), twins.columns(of_arms, 5)
         twins.compare(x, arms, [-1, 0, 1, 2, 5])
         twins.learn(x, arms[t % 5], t % 3, float(twins.rng.random() < 0.2 + 0.5 * (arms[t % 5, -1] > 0)))
-    assert twins.totals[:3].sum() == pytest.approx(60 + twins.totals[:, 1].sum())
-    assert twins.models.stack[kernels.ROUNDS] == 60
+    assert twins.totals[:3].sum() == pytest.approx(rounds + twins.totals[:, 1].sum())
+    assert twins.models.stack[kernels.ROUNDS] == rounds
 
 
 def test_a_change_of_the_world_restarts_the_models():
