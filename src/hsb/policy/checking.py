@@ -26,11 +26,13 @@ def check_decision(policy: Policy, decision: Any) -> tuple[Masks | None, int, bo
     if not isinstance(decision, Decision):
         raise not_a_decision(decision)
     arm_set = policy.arm_set
-    if policy.learner.takes_requests:
+    if type(decision.context) is Request and policy.learner.takes_requests:
         return _check_request(policy, decision)
     try:
         arm = arm_set.index[decision.arm]
     except (KeyError, TypeError):
+        if policy.learner.takes_requests:
+            return _check_request(policy, decision)
         arm = arm_set.number(decision.arm)  # raises
     propensity = decision.propensity
     if not (type(propensity) is float or is_number(propensity)) or not 0.0 < propensity <= 1.0:

@@ -281,7 +281,7 @@ class Policy:
         with self.lock:
             if self.pending is not None:
                 settle(self)
-            if isinstance(decision, Slate) or losses is not None or rewards is not None:
+            if type(decision) is Slate or losses is not None or rewards is not None:
                 feedback = {"loss": loss, "reward": reward, "losses": losses, "rewards": rewards, "also": also}
                 learn_rounds(self, slots.check_page(self, decision, feedback))
                 return

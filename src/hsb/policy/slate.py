@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, final, overload
 
 from ..checks import MOST_ARMS, listed
 from ..errors import InputError, quoted
 from .decision import Decision
 
 
+@final
 class Slate(Sequence[Decision]):
     """The decisions of one page: different arms for one context, in order. `policy.decide(context, k=3)` makes it; it cannot be changed.
 

@@ -15,6 +15,7 @@ what an interrupt cut short.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..types import Masks
@@ -119,9 +120,10 @@ def learn_round(
     loss, new_scale = (value, None) if scale.direct and not is_reward else scale.scale(value, is_reward)
     try:
         policy.pending = pending = _tuple(Rounds, (policy.rounds, view, decision, own, new_scale))
-        round_ = view, mask, arm, loss, float(decision.propensity), memo
         learn: Any = learner.learn
-        successor = learn(*round_) if also is None else learn(*round_, also)
+        if also is not None:
+            learn = partial(learn, also=also)
+        successor = learn(view, mask, arm, loss, float(decision.propensity), memo)
         if successor is not None:
             policy.learner = successor
         pending.finish(policy, policy.rounds + 1)
