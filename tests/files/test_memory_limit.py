@@ -37,7 +37,7 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long) if name == "features" else name for name in BOMBS])
 def test_memory_and_time_in_proportion_to_the_file(name, tmp_path):
     data = BOMBS[name]()
     (tmp_path / "bomb.hsb").write_bytes(data)

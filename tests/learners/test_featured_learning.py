@@ -139,7 +139,7 @@ def test_losses_set_against_the_advice_do_not_break_the_bound():
 # -- costs ---------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arms", [3, 50, 1000])
+@pytest.mark.parametrize("arms", [3, 50, pytest.param(1000, marks=pytest.mark.long)])
 def test_memory_stays_within_what_is_said(arms):
     """300 columns: linear covariances within 2^23 words, those of cosines and cuts within 2^22 each, the former padded; the rest is small."""
     rng = np.random.default_rng(arms)

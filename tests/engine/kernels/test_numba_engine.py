@@ -45,9 +45,14 @@ def test_what_numba_compiled_is_used_again_until_any_source_changes(copied, tmp_
     assert hits == "0" and float(changed) == 0.5 * float(first)
 
 
-@pytest.mark.parametrize("end", ["nbi", "nbc"])
+@pytest.mark.parametrize("end", ["nbi", pytest.param("nbc", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
-    "damage", [lambda b: bytes(len(b)), lambda b: b[: len(b) // 2], lambda b: b""], ids=["zeros", "cut", "empty"]
+    "damage",
+    [
+        pytest.param(lambda b: bytes(len(b)), id="zeros"),
+        pytest.param(lambda b: b[: len(b) // 2], id="cut", marks=pytest.mark.long),
+        pytest.param(lambda b: b"", id="empty", marks=pytest.mark.long),
+    ],
 )
 def test_what_a_power_cut_left_of_it_is_compiled_anew(tmp_path, end, damage):
     settings = {"HSB_ENGINE": "numba", "NUMBA_CACHE_DIR": str(tmp_path / "kept")}

@@ -64,6 +64,7 @@ def journal(tmp_path):
     return path
 
 
+@pytest.mark.long
 def test_a_restarted_service_goes_on_with_what_was_read(journal):
     """After a restart looks get ahead, and the one after that has nothing left to read."""
     assert UPDATES > working.WORTH
