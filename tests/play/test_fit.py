@@ -46,6 +46,7 @@ def learned(columns: dict, **options) -> hsb.HSB:
     return policy
 
 
+@pytest.mark.long
 def test_it_earns_more_from_a_skewed_log_than_one_pass_does():
     """25,000 rows, twenty columns, six banners, propensities from .005: true values, the same world for both. Control: one pass."""
     world = World(0)

@@ -164,6 +164,7 @@ def test_against_losses_chosen_against_the_policy(name, kind):
         assert result < price(kind, here.structure, here.cost[g], rounds)
 
 
+@pytest.mark.long
 def test_these_prices_say_something():
     """Negative control: on most structures they are below what uniform play regrets; it, and a policy told wrong losses, break them."""
     small = {name: s for name, s in EXAMPLES.items() if s.leaves <= CELLS}

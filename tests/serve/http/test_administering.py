@@ -5,6 +5,7 @@ import sqlite3
 import threading
 import time
 
+import pytest
 from support.serve.http_cases import running
 from support.waiting import LIMIT
 
@@ -96,6 +97,7 @@ def test_a_snapshot_is_of_the_version_that_it_names(one, name):
     assert check(SqliteReader(one.service.path)).sound
 
 
+@pytest.mark.long
 def test_other_arithmetic_is_said(tmp_path, capfd):
     with running(tmp_path / "hsb.db") as one:
         one.make()
