@@ -21,12 +21,8 @@ class Codec(NamedTuple):
 
 CODECS: dict[type, Codec] = {}  # filled by the modules of these classes
 DEEPEST = 100  # levels of a context: JSON readers take some hundreds, Python's own 1000
-TAGS = [
-    ["tuple"],
-    ["dict"],
-    ["$request"],
-    *([tag] for tag in TIMES),
-]  # a dict with one of these keys alone is written as {"dict": ...}
+# A dict with one of these keys alone is written as {"dict": ...}.
+TAGS = [["tuple"], ["dict"], ["$request"], *([tag] for tag in TIMES)]
 
 
 def encode_arm(arm: Hashable) -> Any:

@@ -49,7 +49,7 @@ def decide(policy: Policy, request: Request, available: Any, u: Any) -> Decision
     memo = Memo(policy.rounds, len(policy.arm_set), advice, learner.cells(view))
     name = view.names[arm]
     policy.ledger.feedback.decisions[policy.arms[view.groups[arm]]] += 1
-    among = None if mask is None else _names(view, mask)
+    among = names_of(view.names, mask)
     return Decision.issue(policy, view.request, name, probability, among, memo)
 
 
@@ -73,11 +73,12 @@ def propose(policy: Policy, request: Request, available: Any, u: float, mixed: A
     else:
         arm, probability = draw_from(mixed(distribution(policy, view, mask)), u, len(view.names))
         advice = learner.advice(arm)
-    among = None if mask is None else _names(view, mask)
+    among = names_of(view.names, mask)
     decision = Decision(context=view.request, arm=view.names[arm], propensity=probability, available=among)
     decision.memo = Memo(policy.rounds, len(policy.arm_set), advice, learner.cells(view))
     return decision
 
 
-def _names(view: Any, mask: Masks) -> tuple[Any, ...]:
-    return tuple(name for name, there in zip(view.names, mask, strict=True) if there)
+def names_of(arms: list[Any], mask: Masks | None) -> tuple[Any, ...] | None:
+    """Return the arms of a mask; None if it has every arm."""
+    return None if mask is None else tuple(arm for arm, there in zip(arms, mask, strict=True) if there)

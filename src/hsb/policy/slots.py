@@ -86,13 +86,8 @@ def decide_page(policy: Policy, context: Any, k: Any, available: Any, u: Any) ->
     for slot, ((arm, probability, advice), among, cells) in enumerate(drawn):
         memo = Memo(policy.rounds, len(policy.arm_set), advice, cells, slot)
         policy.ledger.feedback.decisions[policy.arms[view.groups[arm]] if is_request else arms[arm]] += 1
-        decisions.append(Decision.issue(policy, context, arms[arm], probability, names_of(arms, among), memo))
+        decisions.append(Decision.issue(policy, context, arms[arm], probability, requests.names_of(arms, among), memo))
     return Slate(decisions)
-
-
-def names_of(arms: list[Any], mask: Masks | None) -> tuple[Any, ...] | None:
-    """Return the arms of a mask; None if it has every arm."""
-    return None if mask is None else tuple(arm for arm, there in zip(arms, mask, strict=True) if there)
 
 
 def check_page(policy: Policy, page: Any, feedback: dict[str, Any]) -> list[tuple[Any, ...]]:
