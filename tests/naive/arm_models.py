@@ -77,3 +77,16 @@ class NaiveArmModels:
             self.own.setdefault(slot, Ridge(np.full(len(o), self.own_precision))).learn(o, loss - line)
         self.rounds += 1
         return again
+
+
+def naive_product_columns(before: npt.NDArray[np.int64], columns: int, of_arms: int) -> npt.NDArray[np.int64]:
+    """The column of each product: those there were, then one after the other, single columns first; beyond 256 they share."""
+    where = np.full((columns, of_arms), -1)
+    where[: before.shape[0], : before.shape[1]] = before
+    used = int(before.max(initial=-1)) + 1
+    single = [(i, 0) for i in range(columns)] + [(0, j) for j in range(of_arms)]
+    for i, j in [*single, *((i, j) for i in range(1, columns) for j in range(1, of_arms))]:
+        if where[i, j] < 0:
+            where[i, j] = used if used < 256 else 1 + (i * 131 + j * 31) % 255
+            used += where[i, j] == used
+    return where

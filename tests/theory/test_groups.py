@@ -119,7 +119,7 @@ def test_an_arm_that_represents_nobody_counted_for_its_group_would_bias_the_esti
     losses = {arm: float(arm not in best) for arm in asked.arms}  # representatives are the best of their groups
     p = dict(zip(asked.arms, policy.probabilities(asked), strict=True))
     for group, arm in enumerate(best):
-        of_group = [arm for arm in asked.arms if policy.learner.arms.option(arm, asked.arms[arm]) == group]
+        of_group = [arm for arm in asked.arms if policy.learner.arms.group_of(arm, asked.arms[arm]) == group]
         whole = sum(p[arm] for arm in of_group)
         assert losses[arm] == 0.0 and len(of_group) == 3
         assert sum(p[arm] * losses[arm] / p[arm] for arm in of_group) == 2.0

@@ -117,7 +117,7 @@ class Forecasts:
         from ..engine.kernels import open_arms as kernels  # loads the engine: on first use
 
         where, shared = models.models.where, models.models.shared
-        room, order = kernels.room_of(models.models), models.recent.order(models.rounds)
+        room, order = kernels.room_of(models.models), models.recent.order(models.outcomes)
         self.where, self.shared = where, shared[where]
         self.covariance = shared[room:].reshape(room, room)
         self.contexts = RecentRows(models.x_reader, models.recent.context[order])

@@ -52,13 +52,12 @@ def product_columns(before: Ints, columns: int, of_arms: int) -> Ints:
     """Return the column of each product, for more columns than `before`: single columns first, then products; beyond the limit they share."""
     where = np.full((columns, of_arms), -1, dtype=np.int64)
     where[: before.shape[0], : before.shape[1]] = before
-    used = int(before.max(initial=-1)) + 1
-    single = [(i, 0) for i in range(columns)] + [(0, j) for j in range(of_arms)]
-    products = [(i, j) for i in range(1, columns) for j in range(1, of_arms)]
-    for i, j in single + products:
-        if where[i, j] < 0:
-            where[i, j] = used if used < MOST_COLUMNS else 1 + (i * 131 + j * 31) % (MOST_COLUMNS - 1)
-            used += where[i, j] == used
+    flat, numbers = where.ravel(), np.arange(columns * of_arms).reshape(where.shape)
+    order = np.concatenate([numbers[:, 0], numbers[0, 1:], numbers[1:, 1:].ravel()])
+    new, used = order[flat[order] < 0], int(before.max(initial=-1)) + 1
+    own, shared = np.split(new, [max(0, MOST_COLUMNS - used)])
+    flat[own] = used + np.arange(len(own))
+    flat[shared] = 1 + (shared // of_arms * 131 + shared % of_arms * 31) % (MOST_COLUMNS - 1)
     return where
 
 
@@ -146,7 +145,8 @@ class ArmModels:
             arm_reader.admit(dict(played.outcome.features or {}))
         models, recent, begun = wider_models(self.models, x_reader, arm_reader), self.recent, self.begun
         if x_reader.inputs > self.x_reader.inputs or arm_reader.inputs > self.arm_reader.inputs:
-            recent, begun = recent.wider(x_reader.inputs, arm_reader.inputs), self.rounds
+            recent = recent.resized(x_reader.inputs, arm_reader.inputs, len(recent.losses))
+            begun = self.rounds
         return ArmModels(x_reader, arm_reader, models, self.known.copy(), recent, begun)
 
     def _learn(self, raw: Floats, played: PlayedRound, rounds: int) -> None:
@@ -160,7 +160,9 @@ class ArmModels:
                 reader.observe(values)
         slots = [known.slot.get(outcome.arm, -1) for outcome in outcomes]
         losses = [outcome.loss for outcome in outcomes]
-        for k, (entry, slot, loss) in enumerate(zip(entries, slots, losses, strict=True), start=self._outcomes):
+        while len(recent.losses) < min(self.outcomes + len(outcomes), RECENT):
+            self.recent = recent = recent.resized(*recent.widths, 2 * len(recent.losses))
+        for k, (entry, slot, loss) in enumerate(zip(entries, slots, losses, strict=True), start=self.outcomes):
             recent.write(k % RECENT, raw, entry.raw, slot, loss)
         self.encoded.slots[entries[0].row] = slots[0]
         known.available[[slot for slot in map(known.slot.get, played.available) if slot is not None]] = rounds
@@ -168,7 +170,7 @@ class ArmModels:
         kernels.learn(self.models, self.columns(raw), g, np.array(slots, dtype=np.int64), np.array(losses), known.totals)
 
     @property
-    def _outcomes(self) -> int:
+    def outcomes(self) -> int:
         """The number of outcomes learned."""
         return int(self.models.stack.item(compiled().ROWS))
 
@@ -213,14 +215,14 @@ class ArmModels:
         x_reader, arm_reader = self.x_reader.copy(), self.arm_reader.copy()
         x_reader.refit()
         arm_reader.refit()
-        kernels, order = compiled(), self.recent.order(self._outcomes)
+        kernels, order = compiled(), self.recent.order(self.outcomes)
         models = fresh_models(self.models.where, len(self.models.own) // kernels.SLOT, x_reader.inputs, arm_reader.inputs)
         x, g = np.empty((len(order), x_reader.columns)), np.empty((len(order), arm_reader.columns))
         for reader, values, encoded in ((x_reader, self.recent.context, x), (arm_reader, self.recent.arm, g)):
             cells = np.empty((len(order), reader.trees), dtype=np.int64)
             reader.encode_rows(np.ascontiguousarray(values[order]), encoded, cells)
         kernels.learn_rows(models, x, g, self.recent.slots[order], self.recent.losses[order])
-        models.stack[[kernels.ROUNDS, kernels.ROWS]] = rounds, self._outcomes
+        models.stack[[kernels.ROUNDS, kernels.ROWS]] = rounds, self.outcomes
         return ArmModels(x_reader, arm_reader, models, self.known, self.recent, self.begun)
 
     def rename_texts(self, rename: Callable[[str, int], str | None]) -> ArmModels | None:
@@ -250,7 +252,7 @@ class ArmModels:
 
     def to_arrays(self) -> Arrays:
         """Return what was learned, arrays by name."""
-        known, n, rows = self.known, len(self.known.names), min(self._outcomes, RECENT)
+        known, n, rows = self.known, len(self.known.names), min(self.outcomes, RECENT)
         where, shared, own, stack, _ = self.models
         arrays: Arrays = {"where": where, "shared": shared, "own": own[: n * compiled().SLOT], "stack": stack}
         arrays |= {"available": known.available[:n], "totals": known.totals[:n], "gone": known.gone}
@@ -278,10 +280,11 @@ class ArmModels:
         begun, n = settings["begun"], len(known.names)
         if len(known.slot) != n or n > limit or type(begun) is not int or not 0 <= begun <= rounds:
             raise ValueError("its known arms do not fit its limit")
-        recent = Recent.empty(readers[0].inputs, readers[1].inputs)
+        rows = min(RECENT, max(FEWEST, len(parts["recent"]["losses"])))
+        recent = Recent.empty(readers[0].inputs, readers[1].inputs, rows)
         for mine, name in zip(recent, Recent._fields, strict=True):
             theirs = parts["recent"][name]
-            _take(mine[: min(len(theirs), RECENT)], theirs)
+            _take(mine[: len(theirs)], theirs)
         slots = recent.slots
         if ((slots < -1) | (slots >= n)).any() or not ((recent.losses >= 0.0) & (recent.losses <= 1.0)).all():
             raise ValueError("its recent rounds do not fit its arms")
@@ -296,6 +299,7 @@ class ArmModels:
                 raise ValueError("its models hold numbers that are not finite")
         for mine, name in ((known.available[:n], "available"), (known.totals[:n], "totals"), (known.gone, "gone")):
             _take(mine, own[name])
+        models.stack[compiled().USED] = where.max() + 1
         outcomes = float(models.stack[compiled().ROWS])
         if models.stack[compiled().ROUNDS] != rounds or not (rounds <= outcomes <= MOST_OUTCOMES and outcomes == int(outcomes)):
             raise ValueError("its models have learned another number of rounds")
@@ -314,10 +318,11 @@ def fresh_models(where: Ints, slots: int, inputs: int, of_arms: int) -> Any:
     """Make models that have learned nothing, for contexts with `inputs` numbers and arms with `of_arms`."""
     kernels, room = compiled(), room_for_columns(int(where.max()) + 1)
     columns = where.shape[1]
-    scratch = 2 * (room + kernels.COLUMNS) + columns * (1 + room + columns) + max(columns, kernels.COLUMNS)
+    scratch = 2 * (room + kernels.COLUMNS) + columns * (2 + room + columns) + max(columns, kernels.COLUMNS)
     arrays = [np.zeros(size) for size in (room * (room + 1), slots * kernels.SLOT, kernels.WORDS, scratch)]
     models = kernels.ArmModels(where, *arrays)
     models.stack[[kernels.PRECISION, kernels.OWN_PRECISION]] = SHARED * (1 + inputs) * (1 + of_arms), 1.0 + inputs
+    models.stack[kernels.USED] = where.max() + 1
     kernels.begin(models)
     return models
 
@@ -332,7 +337,9 @@ def wider_models(models: Any, x_reader: FeatureReader, arm_reader: FeatureReader
     fresh.shared[:old] = models.shared[:old]
     covariance = fresh.shared[new:].reshape(new, new)
     covariance[:old, :old] = models.shared[old:].reshape(old, old)
-    return fresh._replace(own=models.own.copy(), stack=models.stack.copy())
+    stack = models.stack.copy()
+    stack[compiled().USED] = fresh.stack[compiled().USED]
+    return fresh._replace(own=models.own.copy(), stack=stack)
 
 
 def _take(mine: Any, theirs: Any) -> None:

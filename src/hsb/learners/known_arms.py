@@ -122,7 +122,7 @@ class KnownArms:
 
 
 class Recent(NamedTuple):
-    """The last outcomes, a row each: outcome n is in row n % RECENT."""
+    """The last outcomes, a row each: outcome n is in row n % RECENT. There are as many rows as were needed, RECENT at most."""
 
     context: Floats
     arm: Floats
@@ -130,10 +130,15 @@ class Recent(NamedTuple):
     losses: Floats
 
     @classmethod
-    def empty(cls, inputs: int, of_arms: int) -> Self:
-        """Return room for RECENT rounds."""
-        slots = np.full(RECENT, -1, dtype=np.int64)
-        return cls(np.full((RECENT, inputs), np.nan), np.full((RECENT, of_arms), np.nan), slots, np.zeros(RECENT))
+    def empty(cls, inputs: int, of_arms: int, rows: int = FEWEST) -> Self:
+        """Return room for outcomes."""
+        slots = np.full(rows, -1, dtype=np.int64)
+        return cls(np.full((rows, inputs), np.nan), np.full((rows, of_arms), np.nan), slots, np.zeros(rows))
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """The inputs of a context and of an arm."""
+        return self.context.shape[1], self.arm.shape[1]
 
     def write(self, row: int, context: Floats, arm: Floats, slot: int, loss: float) -> None:
         """Write an outcome. The raw rows of context and arm may be shorter than those of today."""
@@ -143,16 +148,17 @@ class Recent(NamedTuple):
             table[row, : len(raw)] = raw
         self.slots[row], self.losses[row] = slot, loss
 
-    def wider(self, inputs: int, of_arms: int) -> Self:
-        """Return a copy with more inputs, unknown in past rounds."""
-        other = type(self).empty(inputs, of_arms)
-        other.context[:, : self.context.shape[1]], other.arm[:, : self.arm.shape[1]] = self.context, self.arm
-        other.slots[:], other.losses[:] = self.slots, self.losses
+    def resized(self, inputs: int, of_arms: int, rows: int) -> Self:
+        """Return a copy with more inputs, unknown in past outcomes, or more rows."""
+        other = type(self).empty(inputs, of_arms, rows)
+        (own_inputs, own_of_arms), n = self.widths, len(self.losses)
+        other.context[:n, :own_inputs], other.arm[:n, :own_of_arms] = self.context, self.arm
+        other.slots[:n], other.losses[:n] = self.slots, self.losses
         return other
 
     def copy(self) -> Self:
         """Return an independent copy."""
-        return self.wider(self.context.shape[1], self.arm.shape[1])
+        return self.resized(*self.widths, len(self.losses))
 
     def order(self, outcomes: int) -> Ints:
         """Return the rows in use after this many outcomes, the oldest first."""

@@ -104,7 +104,9 @@ class OpenArms(Learner):
         models, inner = self.models, self.inner.read(context.context)[0]
         rows, kept = models.rows(context)
         index = models.rank(models.columns(inner.raw), rows)
-        groups = self.arms.options(context.arms.items()) if len(self.arms.labels) > 1 else np.zeros(len(index), dtype=np.int64)
+        groups = (
+            self.arms.groups_of(context.arms.items()) if len(self.arms.labels) > 1 else np.zeros(len(index), dtype=np.int64)
+        )
         self._last = view = RequestView(
             Request.from_checked(context.context, kept), inner, groups, index, len(self.arms.labels)
         )

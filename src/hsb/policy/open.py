@@ -53,7 +53,7 @@ class Open:
         self._of_arm = {arm: 1 + k for k, arm in enumerate(self.always)}
         self._of_value = {value: 1 + len(self.always) + k for k, value in enumerate(self.groups)}
 
-    def option(self, arm: Hashable, features: Any) -> int:
+    def group_of(self, arm: Hashable, features: Any) -> int:
         """Return the number of an arm's group."""
         own = self._of_arm.get(arm)
         if own is not None:
@@ -63,9 +63,9 @@ class Open:
         value = features.get(self.group)
         return self._of_value.get(value, 0) if is_label(value) else 0
 
-    def options(self, arms: Iterable[tuple[Hashable, Any]]) -> Ints:
+    def groups_of(self, arms: Iterable[tuple[Hashable, Any]]) -> Ints:
         """Return the number of each arm's group."""
-        return np.array([self.option(arm, features) for arm, features in arms], dtype=np.int64)
+        return np.array([self.group_of(arm, features) for arm, features in arms], dtype=np.int64)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the arguments as plain data."""

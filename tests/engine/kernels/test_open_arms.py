@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from naive.arm_models import NaiveArmModels
+from naive.arm_models import NaiveArmModels, naive_product_columns
 
 from hsb.engine.kernels import open_arms as kernels
 from hsb.learners.arm_models import MOST_COLUMNS, fresh_models, product_columns, wider_models
@@ -120,3 +120,15 @@ def test_each_group_is_represented_by_its_available_arm_of_least_index(available
         arms = [k for k in there if groups[k] == group]
         assert best[group] == (min(arms, key=lambda k: index[k]) if arms else 5)
     assert advised == groups[min(there, key=lambda k: index[k])]
+
+
+def test_products_get_their_columns_one_by_one():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        where = expected = NOTHING
+        columns, of_arms = 1, 1
+        for _ in range(5):
+            where = product_columns(where, columns, of_arms)
+            expected = naive_product_columns(expected, columns, of_arms)
+            np.testing.assert_array_equal(where, expected)
+            columns, of_arms = columns + int(rng.integers(0, 15)), of_arms + int(rng.integers(0, 10))

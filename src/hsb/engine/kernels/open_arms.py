@@ -27,8 +27,11 @@ from .jit import inner, kernel
 from .splitmix import STEP, mixed
 
 INPUTS = 3  # of the stack: the shared prediction, that with the arm's own, and a constant
-WEIGHTS, COVARIANCE, ROUNDS, LOST, EVIDENCE, SHORT, SHORT_PLAYS, LONG, LONG_PLAYS = 0, 3, 12, 13, 14, 15, 16, 17, 18
-PRECISION, OWN_PRECISION = 19, 20  # of the shared model and of the arms' own, set from outside
+WEIGHTS, COVARIANCE, ROUNDS, USED, EVIDENCE, SHORT, SHORT_PLAYS, LONG, LONG_PLAYS = 0, 3, 12, 13, 14, 15, 16, 17, 18
+PRECISION, OWN_PRECISION = (
+    19,
+    20,
+)  # of the shared model and of the arms' own; like USED, the number of columns in use, set from outside
 ROWS, WORDS = 21, 22  # outcomes learned: more than rounds, if those of other arms were known too
 PRIOR = (0.5, 0.5, 0.0)
 STACK_PRECISION = 5.0
@@ -38,7 +41,6 @@ SHRINK, SURE = 4.0, 1e4
 LEAST = 0.01
 COLUMNS = 16  # of an own model: the constant, and the columns of x folded
 SLOT = COLUMNS * (COLUMNS + 1)  # words of an own model
-UNKNOWN = -1  # the slot of an arm without an own model
 
 
 class ArmModels(NamedTuple):
@@ -64,7 +66,7 @@ class Ranked(NamedTuple):
     rows: NDArray[np.int64]
     """The row of each arm of the request."""
     slots: NDArray[np.int64]
-    """The slot of each arm's own model, or UNKNOWN."""
+    """The slot of each arm's own model; -1 without one."""
     indices: NDArray[np.float64]
     """Output: the index of each arm."""
 
@@ -87,13 +89,18 @@ def _fold(x, o):
 
 
 @inner
-def _contract(models, x, room, weights, covariance):
-    """Fill the weights of the shared model as a function of g alone, for this x, and half of its covariance, in rows of `room` words."""
+def _contract(models, x, room, weights, covariance, some):
+    """Fill the weights of the shared model as a function of g alone, for this x, and half of its covariance, in rows of `room` words.
+
+    Only for the columns of g in `some`; the weights of the others are 0.
+    """
     where, shared = models.where, models.shared
     dg = where.shape[1]
-    n = _columns(where)
+    n = int(models.stack[USED])
     for j in range(dg):
         weights[j] = 0.0
+        if some[j] == 0.0:
+            continue
         row = covariance[j * room : j * room + n]
         for c in range(n):
             row[c] = 0.0
@@ -105,16 +112,6 @@ def _contract(models, x, room, weights, covariance):
                 a = x[i]
                 for c in range(n):
                     row[c] += a * source[c]
-
-
-@inner
-def _columns(where):
-    """Return the number of columns in use."""
-    n = 0
-    for i in range(where.shape[0]):
-        for j in range(where.shape[1]):
-            n = max(n, where[i, j] + 1)
-    return n
 
 
 @kernel("ArmModels(L2 D1 D1 D1 D1)")
@@ -132,10 +129,20 @@ def rank(models, x, ranked):
     weights, half = scratch[offset : offset + dg], scratch[offset + dg : offset + dg + dg * room]
     offset += dg + dg * room
     Q, v = scratch[offset : offset + dg * dg], scratch[offset + dg * dg : offset + dg * dg + max(dg, COLUMNS)]
-    _contract(models, x, room, weights, half)
+    offset += dg * dg + max(dg, COLUMNS)
+    some = scratch[offset : offset + dg]  # columns that an arm of the request has
+    for j in range(dg):
+        some[j] = 0.0
+    for k in range(len(ranked.rows)):
+        g = ranked.arms[ranked.rows[k]]
+        for j in range(dg):
+            some[j] += 1.0 if g[j] != 0.0 else 0.0
+    _contract(models, x, room, weights, half, some)
     for j in range(dg):
         for l in range(dg):
             Q[j * dg + l] = 0.0
+        if some[j] == 0.0:
+            continue
         for i in range(len(x)):
             if x[i] != 0.0:
                 for l in range(dg):
@@ -167,19 +174,19 @@ def _weighed(stack, line, own):
 
 
 @kernel("D1 L1 C1 L1")
-def represent(index, options, available, positions):
-    """Write to `positions` the arm with the least index of each option, or the number of arms if it has none; return the option of the least.
+def represent(index, groups, available, positions):
+    """Write to `positions` the arm with the least index of each group, or the number of arms if it has none; return the group of the least.
 
-    `options` has the option of each arm. `available` has a byte for each arm, and is empty if all are available.
+    `groups` has the group of each arm. `available` has a byte for each arm, and is empty if all are available.
     """
     n, best, least = len(index), 0, math.inf
     for j in range(len(positions)):
         positions[j] = n
     for k in range(n):
         if is_available(available, k):
-            option = options[k]
-            if positions[option] == n or index[k] < index[positions[option]]:
-                positions[option] = k
+            group = groups[k]
+            if positions[group] == n or index[k] < index[positions[group]]:
+                positions[group] = k
     for j in range(len(positions)):
         if positions[j] < n and (least == math.inf or index[positions[j]] < least):
             best, least = j, index[positions[j]]
@@ -210,7 +217,7 @@ def learn_rows(models, x, g, slots, losses):
 @inner
 def _learn(models, x, g, slot, loss):
     where, shared, stack, scratch = models.where, models.shared, models.stack, models.scratch
-    room, n = room_of(models), _columns(where)
+    room, n = room_of(models), int(stack[USED])
     phi, v = scratch[:n], scratch[room + COLUMNS : 2 * room + 2 * COLUMNS]
     for c in range(n):
         phi[c] = 0.0
@@ -230,7 +237,6 @@ def _learn(models, x, g, slot, loss):
     if changed:
         start(models)
         line, own = 0.5, 0.0
-    stack[LOST] += loss
     turn = int(mixed(np.uint64(int(rounds)) * STEP) >> np.uint64(40))
     ridge.learn(shared, 0, room, room, phi, loss - 0.5, v, n, turn)
     if slot >= 0:
@@ -264,7 +270,7 @@ def start(models):
         shared[room + c * room + c] = 1.0 / stack[PRECISION]
     for slot in range(len(models.own) // SLOT):
         start_slot(models.own, slot, stack[OWN_PRECISION])
-    for k in range(LOST, PRECISION):
+    for k in range(EVIDENCE, PRECISION):
         stack[k] = 0.0
     stack[EVIDENCE] = 1.0
 

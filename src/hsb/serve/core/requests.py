@@ -154,7 +154,7 @@ def read_context(row: DecisionRow) -> Any:
 
 def count_groups(arms: Open, request: Request) -> tuple[bytes, list[int]]:
     """Return the number of arms of each group as a row holds them, and the group of each arm."""
-    options = arms.options(request.arms.items())
+    options = arms.groups_of(request.arms.items())
     return np.bincount(options, minlength=len(arms.labels)).astype(COUNT).tobytes(), options.tolist()
 
 
